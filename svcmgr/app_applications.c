@@ -42,6 +42,8 @@ struct application {
     struct err_info refusal;   /* code 0: it was not refused */
     bool is_staging_late;      /* said already */
     bool is_ending, has_ended; /* ending: until its files have gone */
+    bool is_older;             /* than this process: nobody served its files for a while */
+    bool was_unserved;         /* and its master was never started for that */
 };
 
 struct applications {
@@ -215,6 +217,7 @@ static void on_report(void *arg, const struct submit_report *r)
 
     if (r->has_ended) {
         struct eng_exit exit = applications_exit(r); /* the report goes with the watch */
+        m->was_unserved = m->is_older && !m->directory && submit_report_is_unfetched(r);
         submit_cancel(m->watch);
         m->watch = NULL;
         has_ended(m, exit);
@@ -289,6 +292,7 @@ static void on_submitted(void *arg, const struct submit_result *r)
     }
     log_emit(&ev_app_submitted, LOG_STR("user", m->user), LOG_STR("service", m->name),
              LOG_STR("application", id), LOG_STR("new", r->is_new ? "yes" : "no"));
+    m->is_older = !r->is_new;
     app_event(m->all->app, &ev);
     watch(m);
 }
@@ -470,6 +474,7 @@ void applications_resume(struct applications *all, const struct eng_service *s)
     struct buf site = BUF_EMPTY;
 
     m->has_id = !yarn_app_id_parse(s->app_id, &m->id);
+    m->is_older = true;
     if (!m->directory && !app_master_site(all->app, s, &site, NULL)) /* its next attempt reads it again */
         submit_files_put(all->files, m->token, &site);
     watch(m);
@@ -554,6 +559,7 @@ struct eng_event applications_end_of(const struct application *m)
     struct eng_event ev = event_of(m, EV_APP_ENDED);
 
     ev.exit = m->exit;
+    ev.was_unserved = m->was_unserved;
     return ev;
 }
 

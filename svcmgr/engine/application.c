@@ -4,6 +4,7 @@
  *     ACCEPTED ──EFF_SUBMIT──> SUBMITTING ──EV_SUBMITTED──> STARTED … FINISHING ──EFF_FINISH──> EV_APP_ENDED ──> the end
  *                                  └──EV_SUBMITTED with an error──────────^
  *                   any of these but the end ──EV_APP_ENDED──> FINISHING
+ *                   SUBMITTING ──EV_APP_ENDED: it could not be served to a node──> BACKOFF ──> ACCEPTED, another application
  *
  * An application that was submitted may be there until EV_APP_ENDED: only then the service has ended. Answers may be lost or come
  * twice: EFF_SUBMIT is repeated after a restart, EFF_FINISH also in time; those of an earlier incarnation are ignored.
@@ -139,9 +140,16 @@ static void end_stopped(struct step *st, struct eng_service *s, const struct eng
     service_finish(st, s, SVC_STOPPED, is_over ? "lifetime is over" : ev->exit.text);
 }
 
+/** Nothing of it has run, by no fault of its own, and nobody wants it to end. */
+static bool begins_again(const struct step *st, const struct eng_service *s, const struct eng_event *ev)
+{
+    bool is_to_end = s->kill_ms > 0 || s->destroying || s->is_wanted_stopped || s->next_spec;
+    return ev->was_unserved && s->state == SVC_SUBMITTING && !is_to_end && !is_over_time(st, s);
+}
+
 static void ended(struct step *st, struct eng_service *s, const struct eng_event *ev)
 {
-    bool is_expected = s->state == SVC_FINISHING;
+    bool is_expected = s->state == SVC_FINISHING, is_again = begins_again(st, s, ev);
     s->has_application = s->is_handed_over = false;
     s->kill_ms = 0;
     s->force_ms = st->now_ms; /* what its master was stopping ends with it */
@@ -149,6 +157,10 @@ static void ended(struct step *st, struct eng_service *s, const struct eng_event
     step_touch(st, s);
     if (is_expected || !eng_service_is_live(s) || s->state == SVC_BACKOFF)
         return;
+    if (is_again) {
+        backoff_again(st, s, ev->exit.text);
+        return;
+    }
     if ((ev->exit.cause == CAUSE_STOPPED && !is_killed(s, &ev->exit)) || is_over_time(st, s)) {
         end_stopped(st, s, ev);
         return;

@@ -3,6 +3,7 @@
  *
  *     FINISHING ──it ended by itself, and its policy tries again──────────> BACKOFF ──when it is due──> ACCEPTED
  *     FINISHING, ended or BACKOFF ──another definition waits: s->next──> BACKOFF, due at once ──> ACCEPTED, or STOPPED
+ *     SUBMITTING ──its application ended before anything of it ran──> BACKOFF, due at once ──> ACCEPTED: nobody's failure
  *
  * A service that ends again and again soon after its start waits longer each time, as an instance does.
  *
@@ -48,6 +49,15 @@ bool backoff_begin(struct step *st, struct eng_service *s)
     int64_t least_ms = s->next_spec ? 0 : least_pause_ms(st, s);
     be_due(st, s, pause_ms > least_ms ? pause_ms : least_ms);
     return true;
+}
+
+void backoff_again(struct step *st, struct eng_service *s, const char *why)
+{
+    free(s->diagnostics);
+    s->diagnostics =
+        mem_fmt("its application master could not be fetched while svcmgr was away: %s", why ? why : "");
+    service_report_ended(st, s, s->app_id);
+    be_due(st, s, 0);
 }
 
 /** Nothing is left that the definition of before is needed for. */

@@ -50,7 +50,7 @@
     /* applications: service_kind, user, name, incarnation. Those of an earlier incarnation are ignored */ \
     X(EV_SUBMITTED)    /* application_id (NULL: ours); or code: ERR_*, text: it was refused */ \
     X(EV_RESYNC)       /* service_kind, user, name: the cluster may have lost what was asked of it for this service */ \
-    X(EV_APP_ENDED)    /* exit: it has ended in the cluster, or there is none; CAUSE_STOPPED: somebody ended it there */ \
+    X(EV_APP_ENDED)    /* exit: it has ended in the cluster, or there is none; CAUSE_STOPPED: somebody ended it there; was_unserved */ \
     X(EV_APP_WAITS)    /* text: why it does not run yet, in the cluster's words; NULL: it runs */ \
     /* key, text: a document that others write is this, or gone (NULL): what runs elsewhere; of a master what is wanted. See away.c */ \
     X(EV_FOLLOWED) \
@@ -131,6 +131,7 @@ struct eng_event {
     bool excluded;
     const struct eng_node *node; /* its host is not NULL */
     struct eng_exit exit;
+    bool was_unserved; /* its master never ran, as nobody served its files while its manager was away */
     enum eng_found found;
     bool ready;
     int64_t ticket;

@@ -98,6 +98,8 @@ void application_free(struct eng_application *a);
 /* ---- backoff.c ---- */
 /** Nothing is left of a service that ends. @return true: it starts again, by its policy or by another definition; it is in BACKOFF */
 bool backoff_begin(struct step *st, struct eng_service *s);
+/** Its application has ended, and nothing of it has run (why may be NULL): another one follows at once. It counts as no retry. */
+void backoff_again(struct step *st, struct eng_service *s, const char *why);
 /** The next incarnation, when it is due. */
 void backoff_settle(struct step *st, struct eng_service *s);
 /** Everything ends, and starts anew from the definition and the rules of an event, which are taken. */

@@ -10,6 +10,9 @@
 
 enum { REASON_MAX = 500 };
 
+/* ContainerExitStatus.INVALID: a container whose files could not be fetched never had another one. */
+#define NOT_LAUNCHED "-1000"
+
 static const char *const words[] = {
     [SUBMIT_NEW] = "NEW",           [SUBMIT_ACCEPTED] = "ACCEPTED", [SUBMIT_RUNNING] = "RUNNING",
     [SUBMIT_FINISHED] = "FINISHED", [SUBMIT_FAILED] = "FAILED",     [SUBMIT_KILLED] = "KILLED",
@@ -64,6 +67,11 @@ int submit_report_read(const Yarn__ApplicationReport *m, struct submit_report *o
     submit_report_fini(out);
     *out = r;
     return 0;
+}
+
+bool submit_report_is_unfetched(const struct submit_report *r)
+{
+    return r->state == SUBMIT_FAILED && strstr(r->diagnostics, "exitCode: " NOT_LAUNCHED) != NULL;
 }
 
 void submit_report_fini(struct submit_report *r)

@@ -53,6 +53,9 @@ int submit_report_read(const Yarn__ApplicationReport *m, struct submit_report *o
 void submit_report_fini(struct submit_report *r);
 /** Whether they say the same. */
 bool submit_report_equal(const struct submit_report *a, const struct submit_report *b);
+/** Whether it failed, and the container of its last attempt never was launched: its files could not be fetched. Source: Hadoop,
+ *  RMAppAttemptImpl, ContainerExitStatus.INVALID. */
+bool submit_report_is_unfetched(const struct submit_report *r);
 /** Whether the last attempt of a list has ended; true when there is none. @param m  of a FINISHED application [borrowed] */
 bool submit_attempts_ended(const Yarn__Attempts *m);
 /**

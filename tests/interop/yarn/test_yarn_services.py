@@ -6,7 +6,7 @@ import os
 import pytest
 
 from harness import request, wait_for
-from services import Ours, sleepers
+from services import SLOW, Ours, listed, sleepers
 from yarn import Cluster
 
 pytestmark = pytest.mark.group("services")
@@ -122,6 +122,28 @@ def test_svcmgr_is_killed_when_it_has_answered_a_post(services):
     services.until(name, 1)
     apps = [one["id"] for one in services.cluster.rest("/apps").json["apps"]["app"] if one["name"] == name]
     assert apps == [services.application(name)]
+    services.destroy(name)
+
+
+def test_nodes_ask_for_a_master_while_svcmgr_is_away(services):
+    """Every attempt of the application fails. Another one is submitted when svcmgr is back."""
+    cluster, svcmgr = services.cluster, services.stack.svcmgr
+    for node in cluster.nodes:
+        node.pause()
+    name = services.launch(sleepers(f"away-{next(COUNT)}", 1))
+
+    def applications():
+        return [one for one in listed(cluster.rest("/apps").json.get("apps") or {}, "app") if one["name"] == name]
+    first = wait_for(applications, f"{name} is submitted")[0]["id"]
+    svcmgr.kill()
+    for node in cluster.nodes:
+        node.go_on()
+    wait_for(lambda: services.state(first) == "FAILED", f"{first} has failed", SLOW)
+    svcmgr.start()
+    services.until(name, 1)
+    second = services.application(name)
+    assert second != first and {one["id"] for one in applications()} == {first, second}
+    services.until_tidy(name)
     services.destroy(name)
 
 

@@ -452,6 +452,65 @@ static void an_application_whose_master_never_began_is_killed_at_once(void **sta
     end_pair(&p);
 }
 
+static struct eng_event unserved(const struct pair *p)
+{
+    return (struct eng_event){.kind = EV_APP_ENDED,
+                              .service_kind = p->manager.service_kind,
+                              .user = "alice",
+                              .name = "s",
+                              .incarnation = seen(p)->incarnation,
+                              .exit = eng_exit_of(CAUSE_APPLICATION_ENDED, 0, "exitCode: -1000"),
+                              .was_unserved = true};
+}
+
+static void another_application_follows_one_that_nobody_served(void **state)
+{
+    (void)state;
+    struct pair p;
+    start_manager_alone(&p);
+    int64_t incarnation = seen(&p)->incarnation;
+    kit_crash(&p.manager);
+    kit_recover(&p.manager);
+    kit_clear(&p.manager);
+    kit_step(&p.manager, unserved(&p));
+    p.manager.obey = true;
+    kit_advance(&p.manager, "s", 0);
+    assert_int_equal(seen(&p)->state, SVC_SUBMITTING);
+    assert_int_equal(seen(&p)->incarnation, incarnation + 1);
+    assert_int_equal(kit_last(&p.manager, EFF_SUBMIT)->application->incarnation, incarnation + 1);
+    assert_null(seen(&p)->exit);
+    assert_null(seen(&p)->diagnostics);
+    end_pair(&p);
+}
+
+static void no_application_follows_one_that_nobody_served_and_nobody_wants(void **state)
+{
+    (void)state;
+    struct pair p;
+    start_manager_alone(&p);
+    kit_request(&p.manager, EV_STOP, "s");
+    kit_clear(&p.manager);
+    kit_step(&p.manager, unserved(&p));
+    p.manager.obey = true;
+    kit_advance(&p.manager, "s", 0);
+    assert_false(eng_service_is_live(seen(&p)));
+    assert_int_equal(kit_count(&p.manager, EFF_SUBMIT), 0);
+    end_pair(&p);
+}
+
+static void an_application_that_ran_fails_though_nobody_served_it(void **state)
+{
+    (void)state;
+    struct pair p;
+    start_pair(&p, 1);
+    kit_step(&p.manager, unserved(&p));
+    p.manager.obey = true;
+    kit_advance(&p.manager, "s", 0);
+    assert_int_equal(seen(&p)->state, SVC_FAILED);
+    assert_int_equal(kit_count(&p.manager, EFF_SUBMIT), 0);
+    end_pair(&p);
+}
+
 static void a_manager_that_comes_back_kills_what_never_began(void **state)
 {
     (void)state;
@@ -776,6 +835,9 @@ int main(void)
         cmocka_unit_test(a_stop_goes_by_the_master),
         cmocka_unit_test(a_master_that_does_not_end_is_killed),
         cmocka_unit_test(an_application_whose_master_never_began_is_killed_at_once),
+        cmocka_unit_test(another_application_follows_one_that_nobody_served),
+        cmocka_unit_test(no_application_follows_one_that_nobody_served_and_nobody_wants),
+        cmocka_unit_test(an_application_that_ran_fails_though_nobody_served_it),
         cmocka_unit_test(a_manager_that_comes_back_kills_what_never_began),
         cmocka_unit_test(a_manager_that_comes_back_kills_a_master_that_was_to_end),
         cmocka_unit_test(a_destroyed_service_goes_with_all_its_documents),

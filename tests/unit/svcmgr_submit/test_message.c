@@ -187,9 +187,30 @@ static void test_report_of_no_use(void **state)
     assert_int_equal(submit_report_read(&m, &r), ERR_PARSE);
 }
 
+/* Words of a resource manager 3.4.2. */
+static void test_files_that_could_not_be_fetched(void **state)
+{
+    (void)state;
+    struct submit_report r = {
+        .state = SUBMIT_FAILED,
+        .diagnostics =
+            "Application application_1_0001 failed 2 times due to AM Container for "
+            "appattempt_1_0001_000002 exited with exitCode: -1000 Failing this attempt.Diagnostics: "
+            "pack(FSDownload.java:325)",
+    };
+    assert_true(submit_report_is_unfetched(&r));
+    r.state = SUBMIT_ACCEPTED; /* an attempt of it has */
+    assert_false(submit_report_is_unfetched(&r));
+    r.state = SUBMIT_FAILED;
+    r.diagnostics = "Application application_1_0001 failed 2 times due to AM Container for "
+                    "appattempt_1_0001_000002 exited with exitCode: 127 Failing this attempt.Diagnostics: ";
+    assert_false(submit_report_is_unfetched(&r));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_files_that_could_not_be_fetched),
         cmocka_unit_test(test_tag_names_one_incarnation),
         cmocka_unit_test(test_expiry),
         cmocka_unit_test(test_message),
