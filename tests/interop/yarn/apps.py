@@ -1,4 +1,5 @@
 """Applications on a cluster of yarn.py: submitted by REST, ended as a test wants."""
+import contextlib
 import os
 import signal
 
@@ -77,10 +78,17 @@ class App:
         return wait_for(all_run, f"{self.id} has {n} containers")
 
     def crash(self, container):
-        """Kill the command of a container."""
-        pids = wait_for(lambda: self.processes().get(container), f"{container} has begun")
+        """Kill the command of a container: what was seen may have ended since, as a shell before its command."""
+        wait_for(lambda: self.processes().get(container), f"{container} has begun")
+        wait_for(lambda: not self._kill_processes(container), f"the command of {container} is killed")
+
+    def _kill_processes(self, container):
+        """@return how many there were"""
+        pids = self.processes().get(container, [])
         for pid in pids:
-            os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        return len(pids)
 
     def kill(self):
         """As its user does."""

@@ -5,11 +5,10 @@ import itertools
 import pytest
 
 from harness import wait_for
-from services import Ours, sleepers
+from services import SLOW, Ours, sleepers
 from yarn import Cluster
 
 COUNT = itertools.count()
-FOLLOWS_S = 30
 # A resource manager gives attributes to one node of a host name only: the scheduler keeps one node by name.
 HOSTS = ("127.0.0.2", "127.0.0.3")
 ATTRIBUTES = "yarn.nodemanager.node-attributes.provider"
@@ -47,7 +46,7 @@ def nodes(services, name, n):
         ready = services.instances(name)
         where = dict(services.of_nodes(services.application(name)))
         return {instance: where[id] for instance, id in ready.items()} if len(ready) == n and all(id in where for id in ready.values()) else None
-    return wait_for(all_run, f"{n} instances of {name} run", FOLLOWS_S)
+    return wait_for(all_run, f"{n} instances of {name} run", SLOW)
 
 
 def waits(services, name):
@@ -57,7 +56,7 @@ def waits(services, name):
     def reported():
         text = services.explained(name)
         return text if "constraint c" in text and words in text else None
-    return wait_for(reported, f"explain says why an instance of {name} waits", FOLLOWS_S)
+    return wait_for(reported, f"explain says why an instance of {name} waits", SLOW)
 
 
 def test_anti_affinity(services, launch):
@@ -67,15 +66,15 @@ def test_anti_affinity(services, launch):
     assert len(set(first.values())) == 2
     waits(services, name)
     before, killed = services.instances(name), services.kill_master(name)
-    wait_for(lambda: services.master(name) != killed, "another master runs", FOLLOWS_S)
+    wait_for(lambda: services.master(name) != killed, "another master runs", SLOW)
     assert waits(services, name) and services.instances(name) == before
     gone = sorted(before)[0]
     answer = services.ask("PUT", f"/{name}", {"components": [{"name": "sleeper", "decommissioned_instances": [gone]}]})
     assert answer.status in (200, 202), answer
-    wait_for(lambda: gone not in services.instances(name) and len(services.instances(name)) == 2, f"another one has the place of {gone}", FOLLOWS_S)
+    wait_for(lambda: gone not in services.instances(name) and len(services.instances(name)) == 2, f"another one has the place of {gone}", SLOW)
     after = nodes(services, name, 2)
     assert len(set(after.values())) == 2
-    wait_for(lambda: services.service(name)["state"] == "STABLE", "two are enough", FOLLOWS_S)
+    wait_for(lambda: services.service(name)["state"] == "STABLE", "two are enough", SLOW)
 
 
 def test_affinity(services, launch):
@@ -84,7 +83,7 @@ def test_affinity(services, launch):
     first = nodes(services, name, 3)
     assert len(set(first.values())) == 1
     killed = services.kill_master(name)
-    wait_for(lambda: services.master(name) != killed, "another master runs", FOLLOWS_S)
+    wait_for(lambda: services.master(name) != killed, "another master runs", SLOW)
     services.flex(name, "sleeper", 5)
     after = nodes(services, name, 5)
     assert set(after.values()) == set(first.values()) and first.items() <= after.items()
