@@ -32,24 +32,6 @@ void api_close(struct api *a)
 
 /* ---- calls ---- */
 
-static int code_of(int status)
-{
-    switch (status) {
-    case 400: return ERR_INVALID;
-    case 401: return ERR_AUTH;
-    case 403: return ERR_PERMISSION;
-    case 404: return ERR_NOTFOUND;
-    case 409: return ERR_WRONGSTATE;
-    case 412: return ERR_CONFLICT;
-    case 413: return ERR_TOOBIG;
-    case 415: return ERR_MEDIATYPE;
-    case 429: return ERR_LIMIT;
-    case 501: return ERR_UNSUPPORTED;
-    case 503: return ERR_UNAVAILABLE;
-    default: return ERR_INTERNAL;
-    }
-}
-
 /** The error of an answer: its message, or whatever else came. */
 static int refused(const struct wire_asked *asked, const struct wait_answer *answer, struct err_info *why)
 {
@@ -61,7 +43,7 @@ static int refused(const struct wire_asked *asked, const struct wait_answer *ans
     const char *message = services_text(doc, "message");
     if (!message[0])
         return wire_read_problem(answer->status, answer->body.bytes, answer->body.len, asked, why);
-    return err_set(why, code_of(answer->status), asked->url, "%s, status %d", message, answer->status);
+    return err_set(why, services_code(answer->status), asked->url, "%s, status %d", message, answer->status);
 }
 
 /** The texts of a Warning header, one a line. Source: RFC 7234 5.5. */

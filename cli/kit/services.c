@@ -60,24 +60,31 @@ const char *services_text(const json_t *object, const char *key)
     return text ? text : "";
 }
 
-/** The code for a status; a name in use has no status of its own, only the server's text, and an unknown outcome has that of what was not
- *  done, and a code. */
-static int code_of(int status, const json_t *doc, const char *words)
+int services_code(int status)
 {
-    if (json_integer_value(json_object_get(doc, "code")) == err_exit_code(ERR_UNKNOWN_OUTCOME))
-        return ERR_UNKNOWN_OUTCOME;
     switch (status) {
     case 400: return ERR_INVALID;
     case 401: return ERR_AUTH;
     case 403: return ERR_PERMISSION;
     case 404: return ERR_NOTFOUND;
+    case 409: return ERR_WRONGSTATE;
+    case 412: return ERR_CONFLICT;
     case 413: return ERR_TOOBIG;
     case 415: return ERR_MEDIATYPE;
     case 429: return ERR_LIMIT;
     case 501: return ERR_UNSUPPORTED;
     case 503: return ERR_UNAVAILABLE;
-    default: return strstr(words, "already taken") ? ERR_EXISTS : ERR_INTERNAL;
+    default: return ERR_INTERNAL;
     }
+}
+
+/** A name in use has no status of its own, only the server's text, and an unknown outcome has that of what was not done, and a code. */
+static int code_of(int status, const json_t *doc, const char *words)
+{
+    if (json_integer_value(json_object_get(doc, "code")) == err_exit_code(ERR_UNKNOWN_OUTCOME))
+        return ERR_UNKNOWN_OUTCOME;
+    int code = services_code(status);
+    return code == ERR_INTERNAL && strstr(words, "already taken") ? ERR_EXISTS : code;
 }
 
 static int read_answer(const struct wire_asked *asked, struct wait_answer *answer, json_t **out,

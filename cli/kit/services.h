@@ -71,6 +71,8 @@ bool services_is_answered(const struct services_request *r);
 int services_end(struct services_request *take_request, json_t **out, struct err_info *why);
 /** The error of an answer that came in another way than by a call. @param status  none of 2xx @param body  [borrowed] @return as services_call. */
 int services_refused(int status, const struct buf *body, const char *url, struct err_info *why);
+/** The code for a status that svcmgr has answered, none of 2xx. */
+int services_code(int status);
 /** GET of one service. @return as services_call; ERR_NOTFOUND. */
 int services_get(struct services *s, const char *name, json_t **out, struct err_info *why);
 /**

@@ -243,6 +243,8 @@ def test_errors_have_the_exit_codes_of_the_table(stack, launched, tmp_path):
     launched("twice", command="exec sleep 1000")
     text = json.dumps(definition("twice", "exec sleep 1000"))
     assert "Service name twice is already taken." in refused(stack, 11, "launch", "-", stdin=text)
+    other = json.dumps(definition("other", "exec sleep 1000"))
+    assert "destroy the services of user alice" in refused(stack, 8, "launch", "--user", "ALICE", "-", stdin=other)
     assert "Service nothing not found" in refused(stack, 10, "status", "nothing")
     assert refused(stack, 10, "destroy", "nothing")
     assert "already stopped" not in refused(stack, 10, "stop", "nothing")
