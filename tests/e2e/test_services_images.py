@@ -181,7 +181,7 @@ def test_commands_in_a_container_of_an_image(manager):
         t.type(b"echo status $?\n")
         t.until(rb"status 130\r\n")
         t.resize(44, 99)
-        t.type(b"stty size; exit 6\n")
+        t.type(b"until [ \"$(stty size)\" = '44 99' ]; do sleep 0.1; done; stty size; exit 6\n")  # the size overtakes nothing
         t.until(rb"44 99\r\n")
         assert t.end() == 6
     with Terminal(words("sh", "-c", "trap '' HUP; echo ready; sleep 471120; sleep 471120")) as t:
