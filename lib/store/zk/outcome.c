@@ -20,10 +20,10 @@ static enum zkq_outcome judge_set(const struct store_op *write, int64_t floor, c
     const struct store_stat *stat = &node->stat;
     if (stat->mzxid <= floor)
         return ZKQ_NOT_DONE;
-    if (write->version < 0)
-        return has_same_data(write, node) ? ZKQ_DONE : ZKQ_UNKNOWN;
     if (stat->czxid > floor)
         return ZKQ_UNKNOWN;
+    if (write->version < 0)
+        return has_same_data(write, node) ? ZKQ_DONE : ZKQ_UNKNOWN;
     bool has_other_data = node->bytes && !has_same_data(write, node);
     bool is_others_step = stat->version == write->version + 1 && has_other_data;
     return stat->version <= write->version || is_others_step ? ZKQ_NOT_DONE : ZKQ_UNKNOWN;

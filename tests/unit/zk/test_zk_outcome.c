@@ -57,7 +57,8 @@ static const struct row rows[] = {
     {"still the data of before", SET(-1), NODE(BEFORE, BEFORE, 3, "old", 3), ZKQ_NOT_DONE},
     {"still the data of before, the same as ours", SET(3), NODE(BEFORE, FLOOR, 3, "mine", 4), ZKQ_NOT_DONE},
     {"our data, set since", SET(-1), NODE(BEFORE, SINCE, 4, "mine", 4), ZKQ_DONE},
-    {"our data in a node made since", SET(-1), NODE(SINCE, SINCE, 0, "mine", 4), ZKQ_DONE},
+    {"our data in a node made since, and ours before?", SET(-1), NODE(SINCE, SINCE, 0, "mine", 4),
+     ZKQ_UNKNOWN},
     {"others' data, over ours?", SET(-1), NODE(BEFORE, SINCE, 4, "other", 5), ZKQ_UNKNOWN},
     {"data that are hidden from us", SET(-1), NODE(BEFORE, SINCE, 4, NULL, 0), ZKQ_UNKNOWN},
 

@@ -287,7 +287,18 @@ static void lost_delete_of_another_node_is_not_made_again(void **state)
     close_store(r, true);
 }
 
-static void lost_set(struct rig *r, const char *now)
+/* The data of a node made by one number and set by SINCE. */
+static void reply_set(struct rig *r, const char *data, int64_t made)
+{
+    buf_auto struct buf body = BUF_EMPTY, stat = BUF_EMPTY;
+    fake_put_stat(&stat, SINCE, 0, strlen(data));
+    zkw_put_bytes(&body, data, strlen(data));
+    zkw_put_i64(&body, made);
+    buf_add(&body, stat.bytes + sizeof made, stat.len - sizeof made);
+    fake_reply(r->fake, fake_want(r->fake, OP_GET_DATA, "/r/a"), SINCE, 0, &body);
+}
+
+static void lost_set(struct rig *r, const char *now, int64_t made)
 {
     open_store(r, fake_address(r->fake), TIMEOUT_MS);
     see_floor(r);
@@ -295,17 +306,25 @@ static void lost_set(struct rig *r, const char *now)
     fake_want(r->fake, OP_SET, "/r/a");
     fake_hang_up(r->fake);
     reply_synced(r);
-    buf_auto struct buf body = BUF_EMPTY;
-    fake_put_data(&body, now, SINCE, 0);
-    fake_reply(r->fake, fake_want(r->fake, OP_GET_DATA, "/r/a"), SINCE, 0, &body);
+    reply_set(r, now, made);
 }
 
 static void lost_set_whose_data_are_there_is_done(void **state)
 {
     struct rig *r = *state;
-    lost_set(r, "mine");
+    lost_set(r, "mine", BEFORE);
     assert_int_equal(finished(r, 0)->err, 0);
     assert_int_equal(r->calls[0].zxid, SINCE);
+    fake_want_none(r->fake);
+    close_store(r, true);
+}
+
+/* It may have been done before the node was deleted, which another client has made again with the same data. */
+static void lost_set_whose_data_are_another_nodes_is_unknown(void **state)
+{
+    struct rig *r = *state;
+    lost_set(r, "mine", SINCE);
+    assert_int_equal(finished(r, 0)->err, ERR_UNKNOWN_OUTCOME);
     fake_want_none(r->fake);
     close_store(r, true);
 }
@@ -314,7 +333,7 @@ static void lost_set_whose_data_are_there_is_done(void **state)
 static void lost_set_under_another_is_unknown(void **state)
 {
     struct rig *r = *state;
-    lost_set(r, "another's");
+    lost_set(r, "another's", BEFORE);
     assert_int_equal(finished(r, 0)->err, ERR_UNKNOWN_OUTCOME);
     fake_want_none(r->fake);
     close_store(r, true);
@@ -734,6 +753,7 @@ int main(void)
         CASE(lost_delete_of_what_is_gone_is_unknown),
         CASE(lost_delete_of_another_node_is_not_made_again),
         CASE(lost_set_whose_data_are_there_is_done),
+        CASE(lost_set_whose_data_are_another_nodes_is_unknown),
         CASE(lost_set_under_another_is_unknown),
         CASE(lost_multi_is_unknown_when_no_operation_proves_anything),
         CASE(lost_multi_is_made_again_when_one_operation_was_not_done),
