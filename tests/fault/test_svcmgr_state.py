@@ -9,13 +9,14 @@ import signal
 import pytest
 
 import zookeeper
-from harness import STORES, Stack, containers, request, sleepers, wait_for
+from harness import PATIENCE, STORES, Stack, containers, request, sleepers, wait_for
 from zkproxy import Proxy
 
 pytestmark = pytest.mark.sanitize
 
 USER = "?user.name=alice"
 MANY = 4000
+LONG = 5 * PATIENCE  # for all of them, with a sanitizer on a machine that others use, too
 
 
 def document(name, count=1, memory="16", **more):
@@ -112,11 +113,11 @@ def test_a_flex_to_thousands_and_back(state_store):
         assert answer.status == 200, answer
         answer = stack.services("POST", USER, saved("other"))  # while those come into being
         assert answer.status == 202, answer
-        wait_for(lambda: n_instances(stack, "web") == MANY, f"{MANY} instances")
+        wait_for(lambda: n_instances(stack, "web") == MANY, f"{MANY} instances", LONG)
         answer = stack.services("PUT", f"/web/components/w{USER}", {"number_of_containers": 10001})
         assert answer.status == 400 and "yarn.service.component.max-containers" in answer.json["diagnostics"], answer
         assert stack.services("PUT", f"/web/components/w{USER}", {"number_of_containers": 1}).status == 200
-        wait_for(lambda: n_instances(stack, "web") == 1, "one instance")
+        wait_for(lambda: n_instances(stack, "web") == 1, "one instance", LONG)
         stack.until_state("web", "READY")
         assert stack.service("other")["state"] == "STOPPED"
 
@@ -124,8 +125,8 @@ def test_a_flex_to_thousands_and_back(state_store):
 def go_on_after_a_kill(stack):
     stack.svcmgr.kill()
     stack.svcmgr.start("svcmgr_ready")
-    wait_for(lambda: n_instances(stack, "web") == MANY, f"{MANY} instances")
-    wait_for(lambda: stack.services("DELETE", f"/web{USER}").status in (204, 404), "it is destroyed")
+    wait_for(lambda: n_instances(stack, "web") == MANY, f"{MANY} instances", LONG)
+    wait_for(lambda: stack.services("DELETE", f"/web{USER}").status in (204, 404), "it is destroyed", LONG)
     assert_serves(stack, "web")
 
 
