@@ -1,10 +1,6 @@
 """Applications on a cluster of yarn.py: submitted by REST, ended as a test wants."""
-import contextlib
-import os
-import signal
-
 from harness import wait_for
-from yarn import containers
+from yarn import containers, kill_processes
 
 SHELL = "org.apache.hadoop.yarn.applications.distributedshell.ApplicationMaster"
 SLEEP = "sleep 900"
@@ -78,17 +74,9 @@ class App:
         return wait_for(all_run, f"{self.id} has {n} containers")
 
     def crash(self, container):
-        """Kill the command of a container: what was seen may have ended since, as a shell before its command."""
+        """Kill the command of a container."""
         wait_for(lambda: self.processes().get(container), f"{container} has begun")
-        wait_for(lambda: not self._kill_processes(container), f"the command of {container} is killed")
-
-    def _kill_processes(self, container):
-        """@return how many there were"""
-        pids = self.processes().get(container, [])
-        for pid in pids:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        return len(pids)
+        wait_for(lambda: kill_processes(self.processes().get(container, [])), f"the command of {container} is killed")
 
     def kill(self):
         """As its user does."""

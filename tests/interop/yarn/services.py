@@ -12,7 +12,7 @@ from harness import DOMAIN, Stack, request, wait_for
 from java import JVM, Program, Started, java
 from maven import classpath
 from ports import free_port
-from yarn import FLAGS, HERE, ROOT, containers
+from yarn import FLAGS, HERE, ROOT, containers, kill_processes
 
 POM, JARS = os.path.join(HERE, "services.xml"), os.path.join(ROOT, "build", "hadoop-services-3.4.2")
 STANDALONE = "org.apache.hadoop.yarn.service.webapp.ApiServerWebApp"
@@ -156,8 +156,7 @@ class Services(Started):
         return pid
 
     def kill_container(self, container):
-        for pid in self.processes(container):
-            os.kill(pid, signal.SIGKILL)
+        kill_processes(self.processes(container))
 
     def is_tidy(self, name):
         """What is READY, what the resource manager and what the node managers list is the same, each once; and all of it runs."""

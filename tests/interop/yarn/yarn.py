@@ -320,13 +320,17 @@ def containers(directory):
     return found
 
 
-def end_containers(directory):
-    """@return whether there was none."""
-    pids = containers(directory)
+def kill_processes(pids):
+    """Those that have not ended yet: what was seen may have, as a shell before its command. @return whether there was none."""
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
     return not pids
+
+
+def end_containers(directory):
+    """@return whether there was none."""
+    return kill_processes(containers(directory))
 
 
 def end(directory):
