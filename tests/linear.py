@@ -49,12 +49,6 @@ def _put(state, op):
     return [_written(op)]
 
 
-def _put_shared(state, op):
-    """PUT that overwrites, whose answer has the number of an equal write: that is its own, or that of the other, which came later. The
-    store says so of a write whose answer was lost (lib/store/zk/outcome.h)."""
-    return [(op.value, op.answer[1]), (op.value, None)] if state is not ABSENT else []
-
-
 def _put_if(state, op):
     """PUT on condition of a tag: ("replaced", tag) or "conflict"."""
     holds = state is not ABSENT and state[1] == op.tag
@@ -92,26 +86,14 @@ def _mknode(state, op):
     return [(op.value, None)] if state is ABSENT else []
 
 
-KINDS = {"read": _read, "create": _create, "put": _put, "put-shared": _put_shared, "put-if": _put_if, "delete": _delete, "delete-if": _delete_if,
+KINDS = {"read": _read, "create": _create, "put": _put, "put-if": _put_if, "delete": _delete, "delete-if": _delete_if,
          "purge": _purge, "mknode": _mknode}
-
-
-WRITES = ("create", "put", "put-if")
-
-
-def _shares_number(op, history):
-    """Whether another write of the same value, at the same time, has the number that this PUT was answered, or may have it."""
-    if op.kind != "put" or op.answer == UNKNOWN or op.answer[0] != "replaced":
-        return False
-    return any(other is not op and other.kind in WRITES and other.value == op.value and other.begin < op.end
-               and (other.answer == UNKNOWN or (other.end > op.begin and other.answer[-1] == op.answer[1])) for other in history)
 
 
 class _Search:
     """Depth first. A place is the set of operations that have had their turn, as bits, and the register's state."""
 
     def __init__(self, history):
-        history = [op._replace(kind="put-shared") if _shares_number(op, history) else op for op in history]
         order = sorted(history, key=lambda op: op.begin)
         certain = [op for op in order if op.answer != UNKNOWN]
         self.ops = certain + [op for op in order if op.answer == UNKNOWN]

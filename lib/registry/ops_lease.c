@@ -120,8 +120,8 @@ static void leased_try(struct leased *w)
     const struct operation *o = w->o;
     const struct reg_store_lease *lease = o->lease;
     const struct store_op ops[N_OPS] = {
-        [OF_NODE] = {w->kind, o->path, o->bytes, o->len, -1, w->acl, 0},
-        [OF_LEASE] = {STORE_OP_CREATE, lease->path, lease->bytes, lease->len, -1, o->rs->acl, 0}};
+        [OF_NODE] = {w->kind, o->path, o->bytes, o->len, -1, w->acl, 0, NULL},
+        [OF_LEASE] = {STORE_OP_CREATE, lease->path, lease->bytes, lease->len, -1, o->rs->acl, 0, NULL}};
 
     store_multi(o->rs->store, ops, N_OPS, on_leased, w);
 }
@@ -143,6 +143,6 @@ void operation_write(struct operation *o, enum store_op_kind kind, const struct 
     } else if (kind == STORE_OP_CREATE) {
         store_create(s, o->path, o->bytes, o->len, acl, done, arg);
     } else {
-        store_set(s, o->path, o->bytes, o->len, -1, done, arg);
+        store_set_over(s, o->path, o->bytes, o->len, &o->seen, done, arg);
     }
 }

@@ -44,6 +44,7 @@ struct operation {
     bool names_user;          /* a home: acl has its user, who need not be called as the home is */
     struct acl_list home_acl; /* of the level that is being made, when it is a home */
     struct reg_store_cond cond;
+    struct store_seen seen;              /* bind: the node as readers see it */
     const struct reg_store_lease *lease; /* bind: made with the node; NULL: none */
     int n_rounds;                        /* set and create chasing each other */
 

@@ -363,12 +363,13 @@ void reg_store_bind(struct reg_store *rs, const char *path, const struct reg_sto
                     REG_STORE_DONE, void *arg)
 {
     struct operation *o = operation_new(rs, path, done, arg);
-    bool may_set =
-        binding->cond.kind == REG_IF_NONE && binding->flags & REG_OVERWRITE && !binding->seems_missing;
+    bool may_set = binding->cond.kind == REG_IF_NONE && binding->flags & REG_OVERWRITE && binding->seen;
 
     add_entries(o, binding->more);
     o->flags = binding->flags;
     o->cond = binding->cond;
+    o->seen = binding->seen ? (struct store_seen){binding->seen->czxid, binding->seen->version}
+                            : (struct store_seen){.czxid = -1};
     o->bytes = binding->record->bytes;
     o->len = binding->record->len;
     o->lease = binding->lease;

@@ -3,7 +3,7 @@
  * and revision numbers.
  *
  *     bind, no condition:  create ──EXISTS──► ERR_EXISTS                       (REG_CREATE)
- *                          set ──NOTFOUND──► create ──EXISTS──► set …          (REG_OVERWRITE; from create on: seems_missing)
+ *                          set ──NOTFOUND──► create ──EXISTS──► set …          (REG_OVERWRITE; from create on: it seems missing)
  *     create:              node ──NOTFOUND──► parent, its parent …, down again (REG_CREATE_PARENTS)
  *     delete, recursive:   delete ──NOTEMPTY──► children, each the same way ──► delete
  *
@@ -121,7 +121,8 @@ struct reg_store_binding {
     unsigned flags;                   /* enum reg_bind_flags; others are ignored */
     struct reg_store_cond cond;
     const struct store_acl *more; /* as for reg_store_mknode_for; NULL: none [borrowed] during the call */
-    bool seems_missing;           /* with REG_OVERWRITE: try to make the node before trying to set it */
+    /* the node as readers see it, for store_set_over; NULL: it seems to be missing, and is made rather than set [borrowed during the call] */
+    const struct store_stat *seen;
     /* not with REG_IF_MZXID; NULL: none [borrowed until the completion] */
     const struct reg_store_lease *lease;
 };

@@ -287,39 +287,46 @@ static void write_call(struct store *s, const struct store_op *op, struct store_
 void store_create(struct store *s, const char *path, const void *bytes, size_t len,
                   const struct store_acl *acl, STORE_DONE, void *arg)
 {
-    const struct store_op op = {STORE_OP_CREATE, path, bytes, len, -1, acl, 0};
+    const struct store_op op = {STORE_OP_CREATE, path, bytes, len, -1, acl, 0, NULL};
     write_call(s, &op, (struct store_call){done, arg});
 }
 
 void store_set(struct store *s, const char *path, const void *bytes, size_t len, int32_t version, STORE_DONE,
                void *arg)
 {
-    const struct store_op op = {STORE_OP_SET, path, bytes, len, version, NULL, 0};
+    const struct store_op op = {STORE_OP_SET, path, bytes, len, version, NULL, 0, NULL};
+    write_call(s, &op, (struct store_call){done, arg});
+}
+
+void store_set_over(struct store *s, const char *path, const void *bytes, size_t len,
+                    const struct store_seen *seen, STORE_DONE, void *arg)
+{
+    const struct store_op op = {STORE_OP_SET, path, bytes, len, -1, NULL, 0, seen};
     write_call(s, &op, (struct store_call){done, arg});
 }
 
 void store_delete(struct store *s, const char *path, int32_t version, STORE_DONE, void *arg)
 {
-    const struct store_op op = {STORE_OP_DELETE, path, NULL, 0, version, NULL, 0};
+    const struct store_op op = {STORE_OP_DELETE, path, NULL, 0, version, NULL, 0, NULL};
     write_call(s, &op, (struct store_call){done, arg});
 }
 
 void store_set_if(struct store *s, const char *path, const void *bytes, size_t len, int64_t mzxid, STORE_DONE,
                   void *arg)
 {
-    const struct store_op op = {STORE_OP_SET, path, bytes, len, -1, NULL, mzxid};
+    const struct store_op op = {STORE_OP_SET, path, bytes, len, -1, NULL, mzxid, NULL};
     write_call(s, &op, (struct store_call){done, arg});
 }
 
 void store_delete_if(struct store *s, const char *path, int64_t mzxid, STORE_DONE, void *arg)
 {
-    const struct store_op op = {STORE_OP_DELETE, path, NULL, 0, -1, NULL, mzxid};
+    const struct store_op op = {STORE_OP_DELETE, path, NULL, 0, -1, NULL, mzxid, NULL};
     write_call(s, &op, (struct store_call){done, arg});
 }
 
 void store_set_acl(struct store *s, const char *path, const struct store_acl *acl, STORE_DONE, void *arg)
 {
-    const struct store_op check = {STORE_OP_CHECK, path, NULL, 0, -1, acl, 0};
+    const struct store_op check = {STORE_OP_CHECK, path, NULL, 0, -1, acl, 0, NULL};
     struct store_call call = {done, arg};
     if (admit(s, &check, 1, call))
         s->ops->set_acl(s, path, acl, call);

@@ -164,6 +164,23 @@ void store_create(struct store *s, const char *path, const void *bytes, size_t l
 /** Replace data; version -1: any, else ERR_CONFLICT when it differs. */
 void store_set(struct store *s, const char *path, const void *bytes, size_t len, int32_t version, STORE_DONE,
                void *arg);
+/** A node as a caller has seen it before a write: which one, and how often it was set. */
+struct store_seen {
+    int64_t czxid; /* -1: not seen */
+    int32_t version;
+};
+
+/**
+ * Replace data of any version, by who has seen the node before.
+ *
+ * When the reply is lost, and the very data are there, store_set is done: another client may have set them too, and the number is then that
+ * of its set. This is ERR_UNKNOWN_OUTCOME unless the node is the one that was seen, and was set once since.
+ *
+ * @param seen  [borrowed during the call]
+ * Completion: as for store_set.
+ */
+void store_set_over(struct store *s, const char *path, const void *bytes, size_t len,
+                    const struct store_seen *seen, STORE_DONE, void *arg);
 /** Replace the ACL; version and mzxid stay. */
 void store_set_acl(struct store *s, const char *path, const struct store_acl *acl, STORE_DONE, void *arg);
 /** Delete a node without children; version as for store_set. */
@@ -194,7 +211,8 @@ struct store_op {
     size_t len;
     int32_t version; /* set, delete, check; -1: any */
     const struct store_acl *acl;
-    int64_t mzxid; /* store_set_if, store_delete_if; 0 in a multi */
+    int64_t mzxid;                 /* store_set_if, store_delete_if; 0 in a multi */
+    const struct store_seen *seen; /* store_set_over; NULL in a multi */
 };
 /** All or nothing; an op sees the effects of those before it. err is that of the first op that failed, failed_op its
  *  index; zxid that of the last op. n_ops 0 is ERR_INVALID. */

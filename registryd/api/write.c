@@ -318,12 +318,13 @@ static struct write *write_read(struct api *api, struct http_req *req, enum writ
 
 static void write_go_by(struct write *w, struct reg_store *ops)
 {
+    const struct mirror_node *there = mirror_find(w->api->mirror, w->path);
     struct reg_store_binding binding = {.record = &w->record,
                                         .flags = w->flags,
                                         .cond = w->cond,
                                         .more = &w->more.acl,
                                         .lease = w->lease.ttl_ms ? &w->lease.node.lease : NULL,
-                                        .seems_missing = !mirror_find(w->api->mirror, w->path)};
+                                        .seen = there ? &there->stat : NULL};
     bool parents = w->flags & REG_CREATE_PARENTS;
     switch (w->kind) {
     case WRITE_BIND: reg_store_bind(ops, w->path, &binding, on_written, w); break;

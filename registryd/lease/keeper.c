@@ -409,8 +409,8 @@ static void mark(struct ending *e)
     struct leases *l = e->leases;
     mem_auto char *path = lease_path(e->name);
     mem_auto char *text = lease_data(e->path, e->ttl_ms, true);
-    const struct store_op ops[] = {{STORE_OP_CHECK, office_path(), NULL, 0, l->epoch, NULL, 0},
-                                   {STORE_OP_SET, path, text, strlen(text), 0, NULL, 0}};
+    const struct store_op ops[] = {{STORE_OP_CHECK, office_path(), NULL, 0, l->epoch, NULL, 0, NULL},
+                                   {STORE_OP_SET, path, text, strlen(text), 0, NULL, 0, NULL}};
     size_t first = l->is_shared ? 0 : 1;
     lease_call_begins(l);
     store_multi(l->def.store, ops + first, ARRAY_LEN(ops) - first, on_marked, e);

@@ -107,8 +107,8 @@ static void take(struct leases *l, int32_t version)
     jw_object_end(&w);
     enum store_op_kind kind = version < 0 ? STORE_OP_CREATE : STORE_OP_SET;
     enum store_op_kind of_beat = l->has_beat ? STORE_OP_SET : STORE_OP_CREATE;
-    const struct store_op ops[] = {{kind, KEEPER_PATH, text.bytes, text.len, version, l->def.acl, 0},
-                                   {of_beat, BEAT_PATH, "0", 1, -1, l->def.acl, 0}};
+    const struct store_op ops[] = {{kind, KEEPER_PATH, text.bytes, text.len, version, l->def.acl, 0, NULL},
+                                   {of_beat, BEAT_PATH, "0", 1, -1, l->def.acl, 0, NULL}};
     l->epoch = version + 1;
     l->sent_ms = run_boot_ms();
     lease_call_begins(l);
@@ -141,8 +141,8 @@ static void on_beat(void *arg, int err, const struct store_result *r)
 static void beat(struct leases *l)
 {
     mem_auto char *text = mem_fmt("%zu", l->table.n_living);
-    const struct store_op ops[] = {{STORE_OP_CHECK, KEEPER_PATH, NULL, 0, l->epoch, NULL, 0},
-                                   {STORE_OP_SET, BEAT_PATH, text, strlen(text), -1, NULL, 0}};
+    const struct store_op ops[] = {{STORE_OP_CHECK, KEEPER_PATH, NULL, 0, l->epoch, NULL, 0, NULL},
+                                   {STORE_OP_SET, BEAT_PATH, text, strlen(text), -1, NULL, 0, NULL}};
     l->is_asking = true;
     l->sent_ms = run_boot_ms();
     lease_call_begins(l);

@@ -28,17 +28,6 @@ HISTORIES = {
     "a condition that was spared": (False, [("create", "a", None, 1, 2, A), ("delete-if", None, "10", 3, 4, "conflict")]),
     "a condition on another node": (False, [("create", "a", None, 1, 2, A), ("delete", None, None, 3, 4, "deleted"),
                                             ("create", "b", None, 5, 6, B), ("delete-if", None, "10", 7, 8, "deleted")]),
-    "a lost put that another of the same value follows": (True, [
-        ("create", "a", None, 1, 2, A), ("put", "b", None, 3, 20, ("replaced", "15")), ("read", None, None, 5, 6, ("b", "12")),
-        ("put", "b", None, 7, 18, ("replaced", "15")), ("read", None, None, 21, 22, ("b", "15"))]),
-    "a lost put that another of the same value precedes": (False, [
-        ("create", "a", None, 1, 2, A), ("put", "b", None, 3, 4, ("replaced", "15")), ("put", "b", None, 7, 20, ("replaced", "15")),
-        ("read", None, None, 21, 22, ("b", "12"))]),
-    "a lost put with the number of another value": (False, [
-        ("create", "a", None, 1, 2, A), ("put", "b", None, 3, 20, ("replaced", "15")), ("read", None, None, 5, 6, ("b", "12")),
-        ("put", "c", None, 7, 18, ("replaced", "15"))]),
-    "a put that no other has followed": (False, [
-        ("create", "a", None, 1, 2, A), ("put", "b", None, 3, 20, ("replaced", "15")), ("read", None, None, 5, 6, ("b", "12"))]),
     "a read of what was refused": (False, [("read", None, None, 1, 2, ("a", "10"))]),
     "a read of the past": (False, [("create", "a", None, 1, 2, A), ("put", "b", None, 3, 4, ("replaced", "11")),
                                    ("read", None, None, 5, 6, ("a", "10"))]),

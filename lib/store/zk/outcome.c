@@ -15,6 +15,12 @@ static bool has_same_data(const struct store_op *write, const struct zkq_node *n
            (write->len == 0 || memcmp(node->bytes, write->bytes, write->len) == 0);
 }
 
+/* Since the node was seen. Who has not said how takes any number. */
+static bool is_only_set(const struct store_seen *seen, const struct store_stat *stat)
+{
+    return !seen || (stat->czxid == seen->czxid && stat->version == seen->version + 1);
+}
+
 static enum zkq_outcome judge_set(const struct store_op *write, int64_t floor, const struct zkq_node *node)
 {
     const struct store_stat *stat = &node->stat;
@@ -23,7 +29,7 @@ static enum zkq_outcome judge_set(const struct store_op *write, int64_t floor, c
     if (stat->czxid > floor)
         return ZKQ_UNKNOWN;
     if (write->version < 0)
-        return has_same_data(write, node) ? ZKQ_DONE : ZKQ_UNKNOWN;
+        return has_same_data(write, node) && is_only_set(write->seen, stat) ? ZKQ_DONE : ZKQ_UNKNOWN;
     bool has_other_data = node->bytes && !has_same_data(write, node);
     bool is_others_step = stat->version == write->version + 1 && has_other_data;
     return stat->version <= write->version || is_others_step ? ZKQ_NOT_DONE : ZKQ_UNKNOWN;

@@ -24,13 +24,16 @@
  *     set v       czxid <= F, version <= v              not done: version v + 1 has not been reached
  *     set v       czxid <= F, version v + 1, other data not done: another client made version v + 1
  *     set any     czxid <= F < mzxid, the very data     done, or as good as done: a set right after the one that was
+ *     set over    the same, and the node that was seen, done: there was one set since, and who else made it would have left ours to
+ *                 set once since                        come right after it
  *     delete      czxid <= F                            not done: it is still that node
  *     otherwise                                         unknown
  *
  * The same data prove nothing of a create or a set of a version: another client may have written them and have got success
  * for it, and the version is there to prevent that two clients both believe to have made one step. Nor do they of a set when the node
  * was made since: that is another client's node, and the set may have been done before the deletion of the one before. A node that is still
- * the same one may have been set to the same data by both; the number that is answered is then that of the later set.
+ * the same one may have been set to the same data by both; the number that is answered is then that of the later set. Who must not be given
+ * that says what it has seen (store_set_over).
  * A multi is done whole or not at all: it was not done when one of its operations was not.
  * What was not done can be sent again.
  *

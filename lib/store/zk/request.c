@@ -101,6 +101,9 @@ void zkr_make_write(struct zkr *out, const char *root, const struct store_op *op
     }
     begin_one(out, opcodes[op->kind], true, op->path);
     put_op(&out->body, root, op);
+    out->has_seen = op->seen != NULL;
+    if (op->seen)
+        out->seen = *op->seen;
 }
 
 void zkr_make_set_acl(struct zkr *out, const char *root, const char *path, const struct store_acl *acl)
@@ -223,7 +226,7 @@ bool zkr_write(const struct zkr *r, size_t i, struct store_op *out)
             zkw_get_i8(&in);
             zkw_get_i32(&in);
         }
-        *out = (struct store_op){.path = r->paths[at]};
+        *out = (struct store_op){.path = r->paths[at], .seen = r->has_seen ? &r->seen : NULL};
         if (!kind_of(type, &out->kind))
             return false;
         take_op(&in, out);

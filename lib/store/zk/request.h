@@ -22,6 +22,8 @@ struct zkr {
     bool is_checked;
     char **paths; /* within the store; of a multi one an operation */
     size_t n_paths;
+    bool has_seen; /* set of one node: it was seen before */
+    struct store_seen seen;
 };
 
 /** The values of a reply; members the request does not ask for are zero. */
@@ -62,7 +64,7 @@ struct zkw_bytes zkr_data(const struct zkr *r);
  * What a write was made from.
  *
  * @param i    operation, less than n_paths; 0 unless it is a multi
- * @param out  kind, path, bytes, len and version; acl is NULL; borrowed from the request   [out]
+ * @param out  kind, path, bytes, len, version and seen; acl is NULL; borrowed from the request   [out]
  * @return false: it is no create, set, delete or check (a read, a sync, an ACL).
  */
 bool zkr_write(const struct zkr *r, size_t i, struct store_op *out);

@@ -95,7 +95,8 @@ static int bind_if(struct reg_store *rs, const char *path, const char *descripti
                    struct reg_store_cond cond)
 {
     struct reg_checked record = described(description);
-    struct reg_store_binding binding = {.record = &record, .flags = flags, .cond = cond};
+    const struct store_stat seen = {.czxid = 1};
+    struct reg_store_binding binding = {.record = &record, .flags = flags, .cond = cond, .seen = &seen};
 
     forget();
     reg_store_bind(rs, path, &binding, on_done, &last);
@@ -390,8 +391,7 @@ static void test_bind_what_seems_missing(void **state)
 {
     struct fixture *f = *state;
     struct reg_checked record = described("new");
-    struct reg_store_binding binding = {
-        .record = &record, .flags = REG_OVERWRITE | REG_CREATE_PARENTS, .seems_missing = true};
+    struct reg_store_binding binding = {.record = &record, .flags = REG_OVERWRITE | REG_CREATE_PARENTS};
 
     assert_int_equal(bind_record(f->dns, "/there", "old", REG_CREATE), 0);
     forget();

@@ -257,17 +257,17 @@ void writes_if_beside_each_other_are_all_done(void **state)
 
 static struct store_op op_create(const char *path, const char *text)
 {
-    return (struct store_op){STORE_OP_CREATE, path, text, strlen(text), -1, NULL, 0};
+    return (struct store_op){STORE_OP_CREATE, path, text, strlen(text), -1, NULL, 0, NULL};
 }
 
 static struct store_op op_set(const char *path, const char *text, int32_t version)
 {
-    return (struct store_op){STORE_OP_SET, path, text, strlen(text), version, NULL, 0};
+    return (struct store_op){STORE_OP_SET, path, text, strlen(text), version, NULL, 0, NULL};
 }
 
 static struct store_op op_bare(enum store_op_kind kind, const char *path, int32_t version)
 {
-    return (struct store_op){kind, path, NULL, 0, version, NULL, 0};
+    return (struct store_op){kind, path, NULL, 0, version, NULL, 0, NULL};
 }
 
 void multi_is_all_or_nothing(void **state)

@@ -56,9 +56,9 @@ static void write_next(struct writer *w)
     snprintf(left, sizeof left, "/l-%u-%u", w->round, w->n);
     snprintf(right, sizeof right, "/r-%u-%u", w->round, w->n);
     snprintf(text, sizeof text, "%u", w->n);
-    const struct store_op ops[] = {{STORE_OP_CREATE, left, text, strlen(text), -1, NULL, 0},
-                                   {STORE_OP_SET, "/", text, strlen(text), -1, NULL, 0},
-                                   {STORE_OP_CREATE, right, text, strlen(text), -1, NULL, 0}};
+    const struct store_op ops[] = {{STORE_OP_CREATE, left, text, strlen(text), -1, NULL, 0, NULL},
+                                   {STORE_OP_SET, "/", text, strlen(text), -1, NULL, 0, NULL},
+                                   {STORE_OP_CREATE, right, text, strlen(text), -1, NULL, 0, NULL}};
     store_multi(w->store, ops, 3, on_written, w);
 }
 

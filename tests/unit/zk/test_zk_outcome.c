@@ -12,15 +12,22 @@ enum { FLOOR = 100, BEFORE = 90, SINCE = 110 };
 
 #define CREATE                                                                                               \
     {                                                                                                        \
-        STORE_OP_CREATE, "/a", "mine", 4, -1, NULL, 0                                                        \
+        STORE_OP_CREATE, "/a", "mine", 4, -1, NULL, 0, NULL                                                  \
     }
 #define SET(version)                                                                                         \
     {                                                                                                        \
-        STORE_OP_SET, "/a", "mine", 4, (version), NULL, 0                                                    \
+        STORE_OP_SET, "/a", "mine", 4, (version), NULL, 0, NULL                                              \
+    }
+#define SET_OVER(made, version)                                                                              \
+    {                                                                                                        \
+        STORE_OP_SET, "/a", "mine", 4, -1, NULL, 0, &(const struct store_seen)                               \
+        {                                                                                                    \
+            (made), (version)                                                                                \
+        }                                                                                                    \
     }
 #define DELETE                                                                                               \
     {                                                                                                        \
-        STORE_OP_DELETE, "/a", NULL, 0, -1, NULL, 0                                                          \
+        STORE_OP_DELETE, "/a", NULL, 0, -1, NULL, 0, NULL                                                    \
     }
 #define ABSENT(pzxid)                                                                                        \
     {                                                                                                        \
@@ -59,6 +66,14 @@ static const struct row rows[] = {
     {"our data, set since", SET(-1), NODE(BEFORE, SINCE, 4, "mine", 4), ZKQ_DONE},
     {"our data in a node made since, and ours before?", SET(-1), NODE(SINCE, SINCE, 0, "mine", 4),
      ZKQ_UNKNOWN},
+    {"our data, the only set since we saw it", SET_OVER(BEFORE, 3), NODE(BEFORE, SINCE, 4, "mine", 4),
+     ZKQ_DONE},
+    {"our data, another set between", SET_OVER(BEFORE, 3), NODE(BEFORE, SINCE, 5, "mine", 4), ZKQ_UNKNOWN},
+    {"our data, in another node than we saw", SET_OVER(BEFORE - 1, 3), NODE(BEFORE, SINCE, 4, "mine", 4),
+     ZKQ_UNKNOWN},
+    {"our data, in a node that we did not see", SET_OVER(-1, 0), NODE(BEFORE, SINCE, 1, "mine", 4),
+     ZKQ_UNKNOWN},
+    {"others' data, over what we saw", SET_OVER(BEFORE, 3), NODE(BEFORE, SINCE, 4, "other", 5), ZKQ_UNKNOWN},
     {"others' data, over ours?", SET(-1), NODE(BEFORE, SINCE, 4, "other", 5), ZKQ_UNKNOWN},
     {"data that are hidden from us", SET(-1), NODE(BEFORE, SINCE, 4, NULL, 0), ZKQ_UNKNOWN},
 
@@ -71,7 +86,10 @@ static const struct row rows[] = {
 
     {"it is still that node", DELETE, NODE(BEFORE, SINCE, 4, "other", 5), ZKQ_NOT_DONE},
     {"another node by now", DELETE, NODE(SINCE, SINCE, 0, "other", 5), ZKQ_UNKNOWN},
-    {"a check", {STORE_OP_CHECK, "/a", NULL, 0, 3, NULL, 0}, NODE(BEFORE, BEFORE, 0, NULL, 0), ZKQ_UNKNOWN},
+    {"a check",
+     {STORE_OP_CHECK, "/a", NULL, 0, 3, NULL, 0, NULL},
+     NODE(BEFORE, BEFORE, 0, NULL, 0),
+     ZKQ_UNKNOWN},
 };
 
 static void each_row(void **state)
@@ -102,10 +120,10 @@ static void requests_are_read_back(void **state)
     (void)state;
     const struct store_acl_entry entries[] = {{STORE_ALL, "world", "anyone"}, {STORE_READ, "digest", "a:b"}};
     const struct store_acl acl = {entries, ARRAY_LEN(entries)};
-    const struct store_op ops[] = {{STORE_OP_CREATE, "/a", "made", 4, -1, &acl, 0},
-                                   {STORE_OP_SET, "/b", "set", 3, 7, NULL, 0},
-                                   {STORE_OP_CHECK, "/", NULL, 0, 2, NULL, 0},
-                                   {STORE_OP_DELETE, "/c", NULL, 0, -1, NULL, 0}};
+    const struct store_op ops[] = {{STORE_OP_CREATE, "/a", "made", 4, -1, &acl, 0, NULL},
+                                   {STORE_OP_SET, "/b", "set", 3, 7, NULL, 0, NULL},
+                                   {STORE_OP_CHECK, "/", NULL, 0, 2, NULL, 0, NULL},
+                                   {STORE_OP_DELETE, "/c", NULL, 0, -1, NULL, 0, NULL}};
     struct zkr multi, one;
     zkr_make_multi(&multi, "/r", ops, ARRAY_LEN(ops));
     for (size_t i = 0; i < ARRAY_LEN(ops); i++) {

@@ -163,7 +163,7 @@ static bool has_hellos(void *arg)
     return fake_n_hellos(r->fake) >= r->want_hellos;
 }
 
-enum { FLOOR = 50, BEFORE = 40, SINCE = 60 };
+enum { FLOOR = 50, BEFORE = 40, SINCE = 60, VERSION = 0 /* of each node of the fake */ };
 
 /* The session has seen everything up to FLOOR; what is sent from now on is younger. */
 static void see_floor(struct rig *r)
@@ -298,11 +298,14 @@ static void reply_set(struct rig *r, const char *data, int64_t made)
     fake_reply(r->fake, fake_want(r->fake, OP_GET_DATA, "/r/a"), SINCE, 0, &body);
 }
 
-static void lost_set(struct rig *r, const char *now, int64_t made)
+static void lost_set(struct rig *r, const char *now, int64_t made, const struct store_seen *seen)
 {
     open_store(r, fake_address(r->fake), TIMEOUT_MS);
     see_floor(r);
-    store_set(r->store, "/a", "mine", 4, -1, on_done, &r->calls[0]);
+    if (seen)
+        store_set_over(r->store, "/a", "mine", 4, seen, on_done, &r->calls[0]);
+    else
+        store_set(r->store, "/a", "mine", 4, -1, on_done, &r->calls[0]);
     fake_want(r->fake, OP_SET, "/r/a");
     fake_hang_up(r->fake);
     reply_synced(r);
@@ -312,7 +315,7 @@ static void lost_set(struct rig *r, const char *now, int64_t made)
 static void lost_set_whose_data_are_there_is_done(void **state)
 {
     struct rig *r = *state;
-    lost_set(r, "mine", BEFORE);
+    lost_set(r, "mine", BEFORE, NULL);
     assert_int_equal(finished(r, 0)->err, 0);
     assert_int_equal(r->calls[0].zxid, SINCE);
     fake_want_none(r->fake);
@@ -323,8 +326,28 @@ static void lost_set_whose_data_are_there_is_done(void **state)
 static void lost_set_whose_data_are_another_nodes_is_unknown(void **state)
 {
     struct rig *r = *state;
-    lost_set(r, "mine", SINCE);
+    lost_set(r, "mine", SINCE, NULL);
     assert_int_equal(finished(r, 0)->err, ERR_UNKNOWN_OUTCOME);
+    fake_want_none(r->fake);
+    close_store(r, true);
+}
+
+/* Two clients set the same data: the number is that of one of them. */
+static void lost_set_over_what_was_not_seen_is_unknown(void **state)
+{
+    struct rig *r = *state;
+    lost_set(r, "mine", BEFORE, &(const struct store_seen){.czxid = BEFORE, .version = 3});
+    assert_int_equal(finished(r, 0)->err, ERR_UNKNOWN_OUTCOME);
+    fake_want_none(r->fake);
+    close_store(r, true);
+}
+
+static void lost_set_over_what_was_seen_is_done(void **state)
+{
+    struct rig *r = *state;
+    lost_set(r, "mine", BEFORE, &(const struct store_seen){.czxid = BEFORE, .version = VERSION - 1});
+    assert_int_equal(finished(r, 0)->err, 0);
+    assert_int_equal(r->calls[0].zxid, SINCE);
     fake_want_none(r->fake);
     close_store(r, true);
 }
@@ -333,7 +356,7 @@ static void lost_set_whose_data_are_another_nodes_is_unknown(void **state)
 static void lost_set_under_another_is_unknown(void **state)
 {
     struct rig *r = *state;
-    lost_set(r, "another's", BEFORE);
+    lost_set(r, "another's", BEFORE, NULL);
     assert_int_equal(finished(r, 0)->err, ERR_UNKNOWN_OUTCOME);
     fake_want_none(r->fake);
     close_store(r, true);
@@ -354,9 +377,9 @@ static void put_failure(struct buf *out, int32_t err)
 
 static void lose_multi(struct rig *r)
 {
-    const struct store_op ops[] = {{STORE_OP_CREATE, "/a/made", "x", 1, -1, NULL, 0},
-                                   {STORE_OP_CHECK, "/a", NULL, 0, 3, NULL, 0},
-                                   {STORE_OP_DELETE, "/a/gone", NULL, 0, -1, NULL, 0}};
+    const struct store_op ops[] = {{STORE_OP_CREATE, "/a/made", "x", 1, -1, NULL, 0, NULL},
+                                   {STORE_OP_CHECK, "/a", NULL, 0, 3, NULL, 0, NULL},
+                                   {STORE_OP_DELETE, "/a/gone", NULL, 0, -1, NULL, 0, NULL}};
     open_store(r, fake_address(r->fake), TIMEOUT_MS);
     see_floor(r);
     store_multi(r->store, ops, ARRAY_LEN(ops), on_done, &r->calls[0]);
@@ -537,9 +560,9 @@ static void replies_come_in_the_order_of_the_calls(void **state)
 
 static void multi(struct rig *r, size_t i)
 {
-    const struct store_op ops[] = {{STORE_OP_SET, "/a", "x", 1, -1, NULL, 0},
-                                   {STORE_OP_DELETE, "/b", NULL, 0, -1, NULL, 0},
-                                   {STORE_OP_CHECK, "/c", NULL, 0, 3, NULL, 0}};
+    const struct store_op ops[] = {{STORE_OP_SET, "/a", "x", 1, -1, NULL, 0, NULL},
+                                   {STORE_OP_DELETE, "/b", NULL, 0, -1, NULL, 0, NULL},
+                                   {STORE_OP_CHECK, "/c", NULL, 0, 3, NULL, 0, NULL}};
     store_multi(r->store, ops, ARRAY_LEN(ops), on_done, &r->calls[i]);
 }
 
@@ -754,6 +777,8 @@ int main(void)
         CASE(lost_delete_of_another_node_is_not_made_again),
         CASE(lost_set_whose_data_are_there_is_done),
         CASE(lost_set_whose_data_are_another_nodes_is_unknown),
+        CASE(lost_set_over_what_was_not_seen_is_unknown),
+        CASE(lost_set_over_what_was_seen_is_done),
         CASE(lost_set_under_another_is_unknown),
         CASE(lost_multi_is_unknown_when_no_operation_proves_anything),
         CASE(lost_multi_is_made_again_when_one_operation_was_not_done),
