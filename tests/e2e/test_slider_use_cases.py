@@ -48,10 +48,9 @@ def test_what_happened_is_a_history(start):
 
 def test_outstanding_requests_are_shown_and_cancelled(start):
     app = start({"worker": role(1, 8)})
-    wait_for(lambda: app.component("worker")["actual"] == 6, "the nodes are full")
+    held = wait_for(lambda: len(ids := app.ids("worker")) == 6 and ids, "the nodes are full, and each container is started")
     assert (app.component("worker")["requested"], app.get("live/liveness/worker")["activeRequests"]) == (2, 2)
     assert app.get("live/liveness")["requestsOutstanding"] == 2
-    held = app.ids("worker")
     form = {"Content-Type": "application/x-www-form-urlencoded"}
     assert app.ask("POST", "action/flex", "component.worker=-2", form).status == 202
     wait_for(lambda: app.component("worker")["requested"] == 0, "they are cancelled")
