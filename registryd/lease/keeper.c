@@ -385,7 +385,7 @@ static void on_marked(void *arg, int err, const struct store_result *result)
     struct leases *l = e->leases;
     bool goes_on = lease_call_ends(l);
     struct lease_record *r = goes_on ? ending_record(e) : NULL;
-    bool is_of_term = l->is_shared && result->failed_op == 0;
+    bool is_of_term = l->is_shared && result->failed_op < OFFICE_CHECKS;
     if (!r) {
         ending_free(e);
     } else if (!err || (err == ERR_CONFLICT && !is_of_term)) {
@@ -409,9 +409,10 @@ static void mark(struct ending *e)
     struct leases *l = e->leases;
     mem_auto char *path = lease_path(e->name);
     mem_auto char *text = lease_data(e->path, e->ttl_ms, true);
-    const struct store_op ops[] = {{STORE_OP_CHECK, office_path(), NULL, 0, l->epoch, NULL, 0, NULL},
-                                   {STORE_OP_SET, path, text, strlen(text), 0, NULL, 0, NULL}};
-    size_t first = l->is_shared ? 0 : 1;
+    struct store_op ops[OFFICE_CHECKS + 1] = {
+        [OFFICE_CHECKS] = {STORE_OP_SET, path, text, strlen(text), 0, NULL, 0, NULL}};
+    size_t first = l->is_shared ? 0 : OFFICE_CHECKS;
+    office_check(l, ops);
     lease_call_begins(l);
     store_multi(l->def.store, ops + first, ARRAY_LEN(ops) - first, on_marked, e);
 }

@@ -4,7 +4,8 @@
  *
  *     STORE_ASIDE/xx/NAME      one lease, made in the transaction that writes the record: its czxid is the record's mzxid.
  *                              {"path","ttl"}; version 1 with "expired": the keeper has ended it, the record goes now
- *     STORE_ASIDE/keeper       who keeps: {"holder","url"}; its version is the term of office (ZooKeeper only)
+ *     STORE_ASIDE              set by who takes office (ZooKeeper only): its version goes on where the keeper's node was removed
+ *     STORE_ASIDE/keeper       who keeps: {"holder","url"}; its version, with that of STORE_ASIDE, is the term of office
  *     STORE_ASIDE/beat         set again and again by the keeper, beside a check of the term
  *
  *     OUT ──leases exist──► STANDBY ──keeper unchanged for a term──► LOADING ──all read, a whole TTL granted──► KEEPING

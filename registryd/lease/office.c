@@ -14,9 +14,10 @@
 /** Looks of one that stands by, and prolongations of the keeper, in one term. */
 enum { LOOKS_PER_TERM = 5, BEATS_PER_TERM = 3, OUT_LOOK_MS = 2000 };
 
-const char *office_path(void)
+void office_check(const struct leases *l, struct store_op ops[OFFICE_CHECKS])
 {
-    return KEEPER_PATH;
+    ops[0] = (struct store_op){.kind = STORE_OP_CHECK, .path = KEEPER_PATH, .version = l->epoch};
+    ops[1] = (struct store_op){.kind = STORE_OP_CHECK, .path = STORE_ASIDE, .version = l->n_offices};
 }
 
 static void look_again(struct leases *l, int64_t pause_ms)
@@ -108,11 +109,13 @@ static void take(struct leases *l, int32_t version)
     enum store_op_kind kind = version < 0 ? STORE_OP_CREATE : STORE_OP_SET;
     enum store_op_kind of_beat = l->has_beat ? STORE_OP_SET : STORE_OP_CREATE;
     const struct store_op ops[] = {{kind, KEEPER_PATH, text.bytes, text.len, version, l->def.acl, 0, NULL},
-                                   {of_beat, BEAT_PATH, "0", 1, -1, l->def.acl, 0, NULL}};
+                                   {of_beat, BEAT_PATH, "0", 1, -1, l->def.acl, 0, NULL},
+                                   {STORE_OP_SET, STORE_ASIDE, "", 0, l->n_offices, NULL, 0, NULL}};
     l->epoch = version + 1;
+    l->n_offices++;
     l->sent_ms = run_boot_ms();
     lease_call_begins(l);
-    store_multi(l->def.store, ops, 2, on_taken, l);
+    store_multi(l->def.store, ops, ARRAY_LEN(ops), on_taken, l);
     buf_fini(&text);
 }
 
@@ -141,12 +144,13 @@ static void on_beat(void *arg, int err, const struct store_result *r)
 static void beat(struct leases *l)
 {
     mem_auto char *text = mem_fmt("%zu", l->table.n_living);
-    const struct store_op ops[] = {{STORE_OP_CHECK, KEEPER_PATH, NULL, 0, l->epoch, NULL, 0, NULL},
-                                   {STORE_OP_SET, BEAT_PATH, text, strlen(text), -1, NULL, 0, NULL}};
+    struct store_op ops[OFFICE_CHECKS + 1] = {
+        [OFFICE_CHECKS] = {STORE_OP_SET, BEAT_PATH, text, strlen(text), -1, NULL, 0, NULL}};
+    office_check(l, ops);
     l->is_asking = true;
     l->sent_ms = run_boot_ms();
     lease_call_begins(l);
-    store_multi(l->def.store, ops, 2, on_beat, l);
+    store_multi(l->def.store, ops, ARRAY_LEN(ops), on_beat, l);
 }
 
 /* ---- looking ---- */
@@ -217,13 +221,13 @@ static void on_keeper(void *arg, int err, const struct store_result *r)
 static void on_aside(void *arg, int err, const struct store_result *r)
 {
     struct leases *l = obj_cast(arg, struct leases, LEASES_MAGIC);
-    (void)r;
     if (!lease_call_ends(l))
         return;
     if (err) {
         look_again(l, err == ERR_NOTFOUND ? OUT_LOOK_MS : l->def.term_ms / LOOKS_PER_TERM);
         return;
     }
+    l->n_offices = r->stat.version;
     lease_call_begins(l);
     store_get(l->def.store, KEEPER_PATH, on_keeper, l);
 }

@@ -36,6 +36,7 @@ struct leases {
     bool has_beat;                      /* the beat's node was found, or made */
     int64_t next_look_ms;               /* boot time, as all below */
     int32_t epoch;                      /* version of the keeper's node in our term */
+    int32_t n_offices;                  /* version of STORE_ASIDE in our term: how often office was taken */
     int32_t seen_epoch, seen_beat;      /* of another's term, unchanged since seen_ms; 0: none seen */
     int64_t seen_ms, sent_ms, until_ms; /* our term lasts until then unless prolonged */
 
@@ -65,8 +66,9 @@ void office_step(struct leases *l);
 void office_lose(struct leases *l, const char *reason);
 /** All leases were read: keep. */
 void office_begin(struct leases *l);
-/** Path of the node whose version is the term. Static. */
-const char *office_path(void);
+/** The checks of our term: with them, what a transaction writes is written by the keeper. @param ops  [out] */
+#define OFFICE_CHECKS 2
+void office_check(const struct leases *l, struct store_op ops[OFFICE_CHECKS]);
 
 /** load.c: read all leases that the table lacks, or those of one owner (id NULL: all). done: 0; errors of the store. */
 void load_leases(struct leases *l, const char *id,

@@ -97,10 +97,11 @@ class Owner(threading.Thread):
 def test_renewals_reach_the_keeper_by_the_other(zk):
     with two(zk, "forward") as both:
         key = bind(both[0], "first")
-        keeper, other = keeper_and_other(both)
-        assert bind(other, "second", key) == key
-        lost = bind(other, "lost")
-        with Owner([other], key) as owner:
+        with Owner(both, key) as owner:
+            keeper, other = keeper_and_other(both)
+            owner.registries = [other]
+            assert bind(other, "second", key) == key
+            lost = bind(other, "lost")
             owner.more()
             wait_for(lambda: not is_there(other, "lost"), "what nobody renews goes, whoever bound it")
             owner.more()
@@ -114,9 +115,10 @@ def test_renewals_reach_the_keeper_by_the_other(zk):
 def test_no_living_record_goes_by_a_change_of_keeper(zk, how):
     with two(zk, f"change-{how}") as both:
         key = bind(both[0], "living")
-        keeper, other = keeper_and_other(both)
-        bind(keeper, "orphan", ttl="2s")
-        with Owner([other], key) as owner:
+        with Owner(both, key) as owner:
+            keeper, other = keeper_and_other(both)
+            owner.registries = [other]
+            bind(keeper, "orphan", ttl="2s")
             owner.more()
             getattr(keeper.registryd, how)()
             wait_for(lambda: is_keeper(other), "the other one keeps")
@@ -149,12 +151,13 @@ def test_no_living_record_goes_while_zookeeper_is_away():
 def test_clients_of_zookeeper_see_and_write_an_ordinary_record(zk):
     with two(zk, "bytes") as both, zkwire.Client(zk.address) as session:
         key = bind(both[0], "leased")
-        bind(both[0], "taken", key)
-        both[0].bind(f"{BASE}/plain", container("leased", "web", "127.77.0.1"))
-        record = session.get(f"/bytes{BASE}/plain")
-        assert session.get(f"/bytes{BASE}/leased") == record and "JSONServiceRecord" in record
-        session.set(f"/bytes{BASE}/taken", record)  # by a client that knows nothing of leases
-        wait_for(lambda: renew(both[0], key).json.get("gone") == [f"{BASE}/taken"], "it is reported")
+        with Owner(both, key) as owner:
+            bind(both[0], "taken", key)
+            both[0].bind(f"{BASE}/plain", container("leased", "web", "127.77.0.1"))
+            record = session.get(f"/bytes{BASE}/plain")
+            assert session.get(f"/bytes{BASE}/leased") == record and "JSONServiceRecord" in record
+            session.set(f"/bytes{BASE}/taken", record)  # by a client that knows nothing of leases
+            wait_for(lambda: owner.gone == [f"{BASE}/taken"], "it is reported")
         wait_for(lambda: not is_there(both[0], "leased"), "the other one has gone")
         assert session.get(f"/bytes{BASE}/taken") == record and session.get(f"/bytes{BASE}/leased") == "no node"
 
@@ -163,12 +166,25 @@ def test_removed_nodes_of_the_keeper_are_made_anew(zk):
     """Somebody tidies up in ZooKeeper: the keeper loses its term, and leases are kept again."""
     with two(zk, "tidied") as both, zkwire.Client(zk.address) as session:
         key = bind(both[0], "living", ttl="1m")
-        wait_for(lambda: any(is_keeper(reg) for reg in both), "one keeps")
+        keeper, _ = keeper_and_other(both)
         session.delete("/tidied-bobbin/keeper")
-        both[0].registryd.event("lease_keeper_lost")
+        keeper.registryd.event("lease_keeper_lost")
         wait_for(lambda: renew(both[0], key).status == 200, "leases are kept again")
         session.delete("/tidied-bobbin/beat")
         wait_for(lambda: renew(both[1], key).status == 200, "leases are kept again")
+
+
+def test_a_keeper_knows_its_node_from_one_that_was_made_anew(zk):
+    """Somebody removes it, and another one takes office before the keeper looks: both nodes have version 0."""
+    with two(zk, "anew") as both, zkwire.Client(zk.address) as session:
+        bind(both[0], "living", ttl="1m")
+        keeper, other = keeper_and_other(both)
+        keeper.registryd.pause()
+        session.delete("/anew-bobbin/keeper")
+        wait_for(lambda: is_keeper(other), "the other one keeps")
+        keeper.registryd.go_on()
+        keeper.registryd.event("lease_keeper_lost")
+        assert is_keeper(other) and not is_keeper(keeper)
 
 
 def lease_nodes(session, root):
@@ -198,8 +214,8 @@ def test_a_record_waits_for_what_another_registry_bound_below_it(zk):
     with two(zk, "below", {"registryd": {"hadoop.registry.lease.keeper-timeout": "8s"}}) as both:
         bind(both[0], "first")
         keeper, other = keeper_and_other(both)
-        bind(keeper, "upper")
         below = bind(other, "upper/below", ttl="1h")
+        bind(keeper, "upper")
         bind(keeper, "mark", ttl=f"{3 * TTL_MS}ms")
         wait_for(lambda: not is_there(keeper, "mark"), "a record with thrice the TTL has gone")
         assert is_there(keeper, "upper/below") and is_there(other, "upper"), "what lives below keeps it"
