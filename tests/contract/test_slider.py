@@ -1,5 +1,7 @@
-"""slider_rows.json: the rows of the Slider API over HTTP, each on an application of its own."""
+"""slider_rows.json: the rows of the Slider API over HTTP, each on an application of its own; `script` is the simulated cluster that it needs."""
+import contextlib
 import copy
+import functools
 import http.client
 import json
 import os
@@ -24,9 +26,14 @@ ROWS = tables()
 
 
 @pytest.fixture(scope="module")
-def port():
-    with Stack(services=True, options={"svcmgr": {"yarn.service.cluster": "sim"}}) as stack:
-        yield stack.services_port
+def port_of():
+    """A function: the port of svcmgr on the simulated cluster of this script."""
+    with contextlib.ExitStack() as stacks:
+        @functools.cache
+        def of(script):
+            options = {"yarn.service.cluster": "sim", **({"yarn.service.sim.script": script} if script else {})}
+            return stacks.enter_context(Stack(services=True, options={"svcmgr": options})).services_port
+        yield of
 
 
 def ask(port, method, path, body=None, headers=None):
@@ -187,8 +194,8 @@ def do(app, step):
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row["row"] for row in ROWS])
-def test_row(port, row):
-    app = Application(port, row)
+def test_row(port_of, row):
+    app = Application(port_of(row.get("script")), row)
     try:
         for step in row["steps"]:
             do(app, step)

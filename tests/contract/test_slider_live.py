@@ -132,7 +132,7 @@ def test_c18_the_newest_go_first(start):
 
 def test_c19_a_component_that_is_left_out_stays_known(two):  # trap 7
     assert two.ask("PUT", "model/desired/resources", {"components": {"other": role(2, 1)}}).status == 202
-    wait_for(lambda: two.component("worker")["actual"] == 0, "all of it are released")
+    wait_for(lambda: two.component("worker")["actual"] == 0 and two.ids("other"), "all of it are released, and the other one is started")
     assert two.ids("worker") == [] and two.ids("other")
     component = two.component("worker")
     assert component["desired"] == 0 and component["priority"] == 1 and component["started"] == 2

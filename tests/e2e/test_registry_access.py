@@ -148,7 +148,7 @@ def test_another_program_with_the_pair_does_the_same_on_zookeeper(secure):
         assert peer.put(path, "yarn", description="by u2").status == 200
         assert peer.put(f"{path}/below", "yarn").status == 201
         assert "ZooKeeper refuses" in refused(peer.put(f"{SERVICES}/elsewhere", "yarn"), "alice")
-    assert secure.ask("GET", path).json["service"]["description"] == "by u2"
+    wait_for(lambda: secure.ask("GET", path).json["service"]["description"] == "by u2", "the first registryd sees it")
     anonymous = {**SECURE, "hadoop.registry.client.auth": ""}
     with Registry(store=secure.store, options={"registryd": anonymous}) as other:
         peer = Secure(other, secure.store)

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from following import Following, record
-from harness import STORES, Registry, store_url, wait_for
+from harness import STORES, Registry, free_port, store_url, wait_for
 from scripted_rm import ScriptedRm
 
 pytestmark = pytest.mark.sanitize
@@ -297,7 +297,7 @@ def test_an_rm_that_is_still_recovering_purges_nothing(cluster, rm):
 
 def test_a_start_of_the_rm_within_a_poll_discards_it(cluster, rm):
     first = rm.started[0]
-    rm.started = [first + i // 2 + i % 2 for i in range(200)]  # before and after never agree
+    rm.started = [first + i // 2 + i % 2 for i in range(20000)]  # before and after never agree
     with cluster(rm) as reg:
         reg.bind(PATH, record(APP, "application"))
         reg.polls(8, "registry_rm_polls_discarded_total")
@@ -437,8 +437,8 @@ def test_a_node_is_shown_before_its_containers(cluster, rm):
     with cluster(rm, hadoop_registry_rm_node_settle="3s") as reg:
         reg.bind("/users/alice/c1", record(C1, "container"))
         reg.polls()
-        start_again(rm, ["a:1", "b:1"])
         begin = time.monotonic()
+        start_again(rm, ["a:1", "b:1"])
         reg.polls(6)
         assert reg.there("/users/alice/c1") or time.monotonic() - begin > 3
         reg.gone("/users/alice/c1")
@@ -607,9 +607,10 @@ def test_a_poll_asks_about_a_bounded_number(cluster, rm):
 
 
 def test_no_rm_at_all(cluster):
-    with ScriptedRm() as rm:
-        dead = rm.address
-    rm.port = int(dead.split(":")[1])
+    rm = ScriptedRm()
+    rm.server.server_close()
+    rm.port = free_port()
+    dead = rm.address
     with cluster(rm) as reg:
         lost = reg.registryd.event("rm_lost")
         assert dead in lost["url"] and "nothing listens" in lost["error"]

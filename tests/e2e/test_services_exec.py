@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from harness import BIN, PATIENCE, SANITIZED, Manager, command_lines, containers, request, wait_for
+from harness import BIN, PATIENCE, SANITIZED, Manager, command_lines, containers, request, until_sleepers, wait_for
 from terminal import Terminal
 
 pytestmark = pytest.mark.sanitize
@@ -85,7 +85,7 @@ def test_outputs_stay_apart_and_the_exit_code_is_the_command_s(manager):
 
 def test_it_is_in_the_container(manager):
     container = containers(manager.service("web"))[0]
-    (pid,) = [p for p in command_lines("sleep 1000") if os.readlink(f"/proc/{p}/cwd").startswith(manager.dir)]
+    pid, = until_sleepers(manager.dir, 1)
     with open(f"/proc/{pid}/environ", "rb") as f:
         wanted = set(f.read().split(b"\0")) - {b""}
     with open(f"/proc/{pid}/cgroup", encoding="ascii") as f:

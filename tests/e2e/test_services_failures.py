@@ -99,9 +99,8 @@ def test_a_launch_that_fails_says_how(stack):
 def test_a_killed_process_and_one_that_ends_well_are_kept_apart(stack):
     post(stack, definition("apart", "echo \"$$\" >&2; exec sleep 1000", restart_policy="NEVER"))
     stack.until_state("apart", "READY")
-    logs = bobbin(stack, "logs", "apart", "loop-0").stdout
-    pid = int(next(line for line in logs.split() if line.isdigit()))
-    os.kill(pid, signal.SIGKILL)
+    pid, = wait_for(lambda: [word for word in bobbin(stack, "logs", "apart", "loop-0").stdout.split() if word.isdigit()], "its pid is written")
+    os.kill(int(pid), signal.SIGKILL)
     end = stack.until_state("apart", "FAILED")["last_failure"]["last_exit"]
-    assert (end["cause"], end["signal"], end["stderr"]) == ("signalled", 9, str(pid))
+    assert (end["cause"], end["signal"], end["stderr"]) == ("signalled", 9, pid)
     assert stack.services("DELETE", "/apart").status == 204

@@ -23,7 +23,7 @@ def document(name, command, files=(), **component):
 
 @pytest.fixture(scope="module")
 def stack():
-    with Stack(services=True, options={"svcmgr": {"yarn.service.local.source-timeout": "3s"}}) as s:
+    with Stack(services=True, options={"svcmgr": {"yarn.service.local.source-timeout": "8s"}}) as s:
         yield s
 
 

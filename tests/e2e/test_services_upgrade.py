@@ -41,6 +41,7 @@ def n_running(stack, seconds):
 @pytest.fixture()
 def web(stack):
     stack.launch(definition("1", 86401))
+    wait_for(lambda: n_running(stack, 86401) == 3, "each shell has become its command")
     yield containers_of(stack)
     assert stack.services("DELETE", "/web?user.name=alice").status == 204
 

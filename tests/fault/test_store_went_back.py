@@ -46,6 +46,7 @@ def test_a_number_of_before_is_not_taken_for_one_of_after():
         shutil.copytree(here, kept)
         zk.start()
         reg.registryd.start("registry_synced")
+        wait_for(lambda: reg.registry("GET", "", base="/readyz").status == 200, "registryd is ready")
         late = bind(reg, 2)
         restart(reg)
         assert parts(bind(reg, 2))[0] == parts(late)[0], "a restart alone changes nothing"

@@ -68,7 +68,8 @@ def test_more_containers_than_descriptors():
                 ready = until_not_ready(stack.services_port)
                 assert "descriptors are short" in ready.body.decode(), ready
                 wait_for(lambda: "recovering: RLIMIT_NOFILE" in explained(stack), "explain names it")
-                assert ids(stack) == before and sleepers(stack.dir) == pids, "no duplicate was started, none was killed"
+                shown = wait_for(lambda: ids(stack), "it is shown")
+                assert shown == before and sleepers(stack.dir) == pids, "no duplicate was started, none was killed"
                 assert not [e for e in stack.svcmgr.events if e["event"] == "container_recovered" and e["state"] != "running"]
         restart(stack)
         wait_for(lambda: request(stack.services_port, "GET", "/readyz").status == 200, "all are taken over")
@@ -84,7 +85,8 @@ def test_a_stop_reaches_those_that_are_not_taken_over_yet():
         with descriptors(stack, N + 20):
             restart(stack)
             stack.svcmgr.event("containers_recovering")
-            answer = stack.services("PUT", f"/web/components/w{USER}", {"number_of_containers": 0})
+            answer = wait_for(lambda: (a := stack.services("PUT", f"/web/components/w{USER}", {"number_of_containers": 0})).status != 503 and a,
+                              "it is taken")
             assert answer.status == 200, answer
             wait_for(lambda: not sleepers(stack.dir), "each that ends gives the next its descriptor")
             wait_for(lambda: request(stack.services_port, "GET", "/readyz").status == 200, "all are known")

@@ -151,7 +151,7 @@ def test_an_orderly_end_hands_over(store):
 
 
 def test_one_that_slept_longer_than_its_lease_writes_nothing_more():
-    with zookeeper.Server() as server, Pair(f"zk://{server.address}/svcmgr", 1500) as pair:
+    with zookeeper.Server() as server, Pair(f"zk://{server.address}/svcmgr", 5000) as pair:
         pair.stack.launch(document("web", 2))
         pids = pair.processes(2)
         process = pair.first.process

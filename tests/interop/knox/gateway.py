@@ -17,10 +17,10 @@ JSON = "-HContent-Type:application/json"
 
 
 class Reply:
-    """What curl got: status, headers in lower case, bytes of the body, seconds."""
+    """What curl got: status, headers in lower case, bytes of the body, seconds until its end and until it began."""
 
-    def __init__(self, status, head, body, seconds):
-        self.status, self.body, self.seconds = int(status), body, float(seconds)
+    def __init__(self, status, head, body, seconds, begun):
+        self.status, self.body, self.seconds, self.begun = int(status), body, float(seconds), float(begun)
         lines = [line.split(":", 1) for line in head.split("\r\n\r\n")[-2].split("\r\n")[1:]]
         self.headers = {name.lower(): value.strip() for name, value in lines}
 
@@ -43,7 +43,7 @@ def curl(*words, user="alice", password=None, data=None, timeout=PATIENCE):
     with tempfile.TemporaryDirectory() as d:
         body, head = os.path.join(d, "body"), os.path.join(d, "head")
         done = subprocess.run(["curl", "-sk", *who, *words, "-m", str(timeout), "-o", body, "-D", head,
-                               "-w", "%{http_code} %{time_total}"], input=data, capture_output=True, check=False)
+                               "-w", "%{http_code} %{time_total} %{time_starttransfer}"], input=data, capture_output=True, check=False)
         assert done.returncode == 0, f"curl {' '.join(words)}: {done.returncode} {done.stdout} {done.stderr}"
         with open(head, encoding="latin-1", newline="") as f:
             text = f.read()
@@ -51,7 +51,8 @@ def curl(*words, user="alice", password=None, data=None, timeout=PATIENCE):
         with contextlib.suppress(FileNotFoundError):
             with open(body, "rb") as f:
                 content = f.read()
-        return Reply(*done.stdout.decode().split()[:1], text, content, done.stdout.decode().split()[1])
+        status, seconds, begun = done.stdout.decode().split()
+        return Reply(status, text, content, seconds, begun)
 
 
 class Answers:

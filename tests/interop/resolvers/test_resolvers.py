@@ -181,8 +181,8 @@ def test_absence_is_kept_no_longer_than_the_negative_ttl(stack, resolver):
     label = f"late-{resolver.kind}"
     name = f"{label}.shop.alice.{DOMAIN}"
     bind(stack, f"stays-{resolver.kind}", "172.17.3.9")  # the service exists, its name does not
-    first = resolver.ask_full(name, "A")
     asked = time.monotonic()
+    first = resolver.ask_full(name, "A")
     assert "status: NXDOMAIN" in first
     soa = answer_ttls(first, "SOA")
     assert soa and all(ttl <= NEGATIVE_TTL_S for ttl in soa), first

@@ -5,6 +5,7 @@ from yarn import containers, kill_processes
 SHELL = "org.apache.hadoop.yarn.applications.distributedshell.ApplicationMaster"
 SLEEP = "sleep 900"
 ENDED = ("FINISHED", "FAILED", "KILLED")
+SLOW = 120  # seconds for a master that is a JVM, on a machine that others use, too
 
 
 class App:
@@ -42,7 +43,7 @@ class App:
     def attempt(self, number, *states):
         """Id of an attempt as soon as it is in such a state."""
         id = f"{self.id.replace('application', 'appattempt')}_{number:06d}"
-        wait_for(lambda: self.attempts().get(id) in states, f"{id} is {' or '.join(states)}")
+        wait_for(lambda: self.attempts().get(id) in states, f"{id} is {' or '.join(states)}", SLOW)
         return id
 
     def masters_container(self, number):
@@ -71,7 +72,7 @@ class App:
             masters = [one["containerId"] for one in self._attempts()]
             mine = {id: node for id, node in self.live().items() if id not in masters}
             return mine if len(mine) == n and all(self.processes().get(id) for id in mine) else None
-        return wait_for(all_run, f"{self.id} has {n} containers")
+        return wait_for(all_run, f"{self.id} has {n} containers", SLOW)
 
     def crash(self, container):
         """Kill the command of a container."""

@@ -155,8 +155,12 @@ class Services(Started):
         os.kill(pid, signal.SIGKILL)
         return pid
 
-    def kill_container(self, container):
-        kill_processes(self.processes(container))
+    def until_runs(self, container, program="sleep"):
+        """Pids of this program in it, as soon as there are some: it is READY before the node's script has become its command."""
+        return wait_for(lambda: [pid for pid in self.processes(container) if executable(pid) == program], f"{container} runs {program}", SLOW)
+
+    def kill_container(self, container, program="sleep"):
+        kill_processes(self.until_runs(container, program))
 
     def is_tidy(self, name):
         """What is READY, what the resource manager and what the node managers list is the same, each once; and all of it runs."""
@@ -167,7 +171,7 @@ class Services(Started):
         assert all(self.processes(id) for id in ready)
         return True
 
-    def until_tidy(self, name, timeout=15):
+    def until_tidy(self, name, timeout=SLOW):
         return wait_for(lambda: self.is_tidy(name), f"{name} has the containers that all list", timeout)
 
 

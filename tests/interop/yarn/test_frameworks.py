@@ -94,8 +94,13 @@ def test_gpus_are_a_resource(frameworks, shared):
         return sorted(t["taskState"] for t in frameworks.tasks("gpus")) == ["CONTAINER_ALLOCATED"] * 2 + ["CONTAINER_REQUESTED"]
     wait_for(held, "two are held, the third waits", SLOW)
     assert not os.path.exists(f"{shared}/ran-0")
-    document = frameworks.ask("GET", "gpus", "/Explanation").json  # what waits is what the application master says
-    assert {(line["taskRoleName"], line["reason"], line["count"]) for line in document["explain"]} == {("w", "gang", 2), ("w", "allocation", 1)}
+
+    def explained():  # what waits is what the application master says; of the third one, when it has waited for 3 s
+        now = frameworks.ask("GET", "gpus", "/Explanation").json
+        found = {(line["taskRoleName"], line["reason"], line["count"]) for line in now["explain"]}
+        assert found == {("w", "gang", 2), ("w", "resource", 1)}, now
+        return now
+    document = wait_for(explained, "it says what each waits for")
     assert [task["taskDnsName"].split(".")[0] for task in document["taskRoles"]["w"]["tasks"]] == ["w-0", "w-1", "w-2"]
     assert frameworks.ask("PUT", "gpus", "/TaskRoles/w/TaskNumber", {"taskNumber": 2}).status == 202
     frameworks.until_tasks("gpus", "CONTAINER_RUNNING", 2)
@@ -112,7 +117,7 @@ def kill_master(ours, app):
     """As soon as it runs; returns when another attempt does."""
     first = wait_for(lambda: ours.processes(ours.masters_container(app)), f"the master of {app} runs")
     os.kill(first[0], signal.SIGKILL)
-    wait_for(lambda: len(ours.attempts(app)) == 2 and ours.processes(ours.masters_container(app)), "another master runs")
+    wait_for(lambda: len(ours.attempts(app)) == 2 and ours.processes(ours.masters_container(app)), "another master runs", SLOW)
 
 
 def test_a_master_that_is_killed_loses_no_count(ours, frameworks, shared):

@@ -67,7 +67,8 @@ def test_anti_affinity(services, launch):
     waits(services, name)
     before, killed = services.instances(name), services.kill_master(name)
     wait_for(lambda: services.master(name) != killed, "another master runs", SLOW)
-    assert waits(services, name) and services.instances(name) == before
+    waits(services, name)
+    wait_for(lambda: services.instances(name) == before, "the containers are those of before", SLOW)
     gone = sorted(before)[0]
     answer = services.ask("PUT", f"/{name}", {"components": [{"name": "sleeper", "decommissioned_instances": [gone]}]})
     assert answer.status in (200, 202), answer

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from harness import BIN, request, wait_for
-from services import Ours, sleepers
+from services import SLOW, Ours, sleepers
 from yarn import Cluster
 
 pytestmark = pytest.mark.group("services")
@@ -56,6 +56,7 @@ def log(services, name, instance, file="stdout.txt", offset=0):
 def test_logs_of_a_running_container(services):
     name = services.launch(writer(f"view-{next(COUNT)}", "hello\\nworld\\n"))
     container = services.until(name, 1)["sleeper-0"]
+    services.until_runs(container)
     answer = wait_for(lambda: (a := log(services, name, "sleeper-0")).body and a, "its output is there")
     assert (answer.status, answer.body, answer.headers["Bobbin-Container"], answer.headers["Bobbin-Log-Size"]) == \
         (200, b"hello\nworld\n", container, "12")
@@ -85,11 +86,12 @@ def test_a_long_log_is_read_in_pieces(services):
 def test_a_log_is_followed(services):
     name = services.launch(writer(f"view-{next(COUNT)}", "begin\\n", "while [ ! -e $WORK_DIR/end ]; do sleep 0.2; done; echo more; exec sleep 100000"))
     container = services.until(name, 1)["sleeper-0"]
+    services.until_runs(container)
     command = [os.path.join(BIN, "bobbin"), "app", "logs", "-f", name, "sleeper-0", "--url", f"http://127.0.0.1:{services.port}",
                "--user", services.user]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as follower:
         assert follower.stdout.readline() and follower.stdout.readline() == "begin\n"
-        work = os.readlink(f"/proc/{services.processes(container)[0]}/cwd")
+        work = wait_for(lambda: next((os.readlink(f"/proc/{pid}/cwd") for pid in services.processes(container)), None), "its loop is seen")
         with open(os.path.join(work, "end"), "w", encoding="utf-8"):
             pass
         lines = iter(follower.stdout.readline, "")
@@ -103,7 +105,7 @@ def test_logs_of_a_container_that_has_ended(services):
     document = writer(f"view-{next(COUNT)}", "last words\\n", "exit 3")
     document["components"][0]["restart_policy"] = "NEVER"
     name = services.launch(document)
-    wait_for(lambda: services.service(name)["state"] == "FAILED", "it has failed")
+    wait_for(lambda: services.service(name)["state"] == "FAILED", "it has failed", SLOW)
     answer = wait_for(lambda: (a := log(services, name, "sleeper-0")).status == 200 and a, "its output is kept")
     assert answer.body == b"last words\n"
     services.destroy(name)
@@ -143,7 +145,7 @@ def test_logs_of_the_master(services, name):
 def test_a_master_that_never_ran_has_logs_of_its_node(services):
     """It has no file of its own then; the error names those there are."""
     name = services.launch({**sleepers(f"view-{next(COUNT)}", 1), "queue": "nowhere"})
-    wait_for(lambda: services.service(name)["state"] == "FAILED", "it has failed")
+    wait_for(lambda: services.service(name)["state"] == "FAILED", "it has failed", SLOW)
     answer = request(services.port, "GET", f"/app/v1/services/{name}/application-master/logs/serviceam-err.txt?user.name={services.user}")
     assert answer.status == 404, answer
     services.destroy(name)
@@ -198,7 +200,7 @@ def until_explained(services, name, reason, *words):
         found = [one for one in now if one["reason"] == reason and all(w in one["wait"] for w in words)]
         assert found, now
         return found[0]
-    return wait_for(there, f"{name} waits: {reason} {words}")
+    return wait_for(there, f"{name} waits: {reason} {words}", SLOW)
 
 
 def test_nothing_is_to_be_explained(services, name):
@@ -240,7 +242,7 @@ def small():
 def crowded(small):
     """A service that leaves 64 MB of the node: one of its instances has no room."""
     name = small.launch(sleepers(f"crowd-{next(COUNT)}", 3, memory_mb=160))
-    wait_for(lambda: len(small.instances(name)) == 2, "two of three run")
+    wait_for(lambda: len(small.instances(name)) == 2, "two of three run", SLOW)
     yield name
     if small.service(name):
         small.destroy(name)

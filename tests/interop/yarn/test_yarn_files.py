@@ -102,8 +102,8 @@ def test_the_files_of_a_master_are_in_hdfs_while_its_application_lives(services)
     killed = services.kill_master(name)
     services.stack.svcmgr.kill()
     services.stack.svcmgr.start()
-    wait_for(lambda: services.master(name) not in (None, killed), "another attempt fetches them")
-    services.until_tidy(name, timeout=60)
+    wait_for(lambda: services.master(name) not in (None, killed), "another attempt fetches them", SLOW)
+    services.until_tidy(name)
     assert listed(services.cluster, directory(services)) == files
     assert services.ask("PUT", "/" + name, {"state": "STOPPED"}).status in (200, 202)
     wait_for(lambda: services.service(name)["state"] == "STOPPED" and gone(services), "they have gone")
@@ -192,6 +192,7 @@ def test_sources_come_from_everywhere_and_are_expanded(services):
         containers = services.until(name, 2)
         assert len(web.requests) == 1, "both containers have what was fetched once"
     for instance, container in containers.items():
+        services.until_runs(container)
         text = logged(services, container, "stdout.txt")
         assert text.startswith(f"said {instance}\nstatic ${{SERVICE_NAME}}\n{instance} of {name}\n"), text
         assert f"a=1\nb=of {name}\n" in text
@@ -233,7 +234,7 @@ def test_a_source_that_cannot_be_had_says_so(services):
     assert refused.status == 400 and refused.json["diagnostics"] == (
         "/components/0/configuration/files/0/src_file: src_file hdfs:///user: it is no regular file."), refused
     name = services.launch(with_source(f"absent-{next(COUNT)}", "/nothing/here"))
-    wait_for(lambda: "src_file /nothing/here, as user alice: there is no such file" in services.explained(name), "it says why")
+    wait_for(lambda: "src_file /nothing/here, as user alice: there is no such file" in services.explained(name), "it says why", SLOW)
     services.destroy(name)
     wait_for(lambda: gone(services), "all files have gone")
 
@@ -250,7 +251,7 @@ def test_an_image_is_described_to_the_node_manager(services):
         "files": [{"type": "TEMPLATE", "dest_file": "/etc/app.conf", "properties": {"content": "x"}}]}
     services.launch(document)
     container = services.until(name, 1)["sleeper-0"]
-    (pid,) = services.processes(container)
+    (pid,) = services.until_runs(container)
     with open(f"/proc/{pid}/environ", "rb") as f:
         env = dict(one.partition("=")[::2] for one in f.read().decode().split("\0"))
     prefix = "YARN_CONTAINER_RUNTIME_"
@@ -277,10 +278,11 @@ def test_yarn_logs_finds_what_containers_have_written(services):
     document["components"][0]["launch_command"] = "echo of the output; echo kept > $LOG_DIR/kept; echo left > $LOG_DIR/left; exec sleep 100000"
     services.launch(document)
     container = services.until(name, 1)["sleeper-0"]
+    services.until_runs(container)
     app = services.application(name)
     assert services.ask("PUT", "/" + name, {"state": "STOPPED"}).status in (200, 202)
     wait_for(lambda: services.service(name)["state"] == "STOPPED", "it is stopped")
-    said = wait_for(lambda: "of the output" in logs_of(services, app) and logs_of(services, app), "the logs are collected")
+    said = wait_for(lambda: "of the output" in (found := logs_of(services, app)) and found, "the logs are collected", SLOW)
     assert container in said and "LogType:kept" in said and "LogType:left" not in said
     services.destroy(name)
 
@@ -292,10 +294,11 @@ def test_logs_are_collected_while_the_application_runs(services):
     document["components"][0]["launch_command"] = "echo of ${COMPONENT_INSTANCE_NAME} > $LOG_DIR/rolled; exec sleep 100000"
     services.launch(document)
     ended = services.until(name, 2)["sleeper-1"]
+    services.until_runs(ended)
     app = services.application(name)
     services.flex(name, "sleeper", 1)
     services.until(name, 1)
-    said = wait_for(lambda: "of sleeper-1" in (found := logs_of(services, app, "-containerId", ended)) and found, "its log is collected", 60)
+    said = wait_for(lambda: "of sleeper-1" in (found := logs_of(services, app, "-containerId", ended)) and found, "its log is collected", SLOW)
     assert "LogType:rolled" in said and services.state(app) == "RUNNING"
     services.destroy(name)
 
@@ -319,7 +322,7 @@ def test_containers_are_on_the_nodes_of_their_label(services):
     document["name"] = f"nowhere-{next(COUNT)}"
     document["components"][0]["placement_policy"] = {"label": "fast"}
     services.launch(document)
-    wait_for(lambda: "no node has the label fast" in services.explained(document["name"]), "it says which label no node has")
+    wait_for(lambda: "no node has the label fast" in services.explained(document["name"]), "it says which label no node has", SLOW)
     services.destroy(document["name"])
     assert cluster.rest(f"/nodes/{node}/replace-labels", "POST", user="hdfs").status == 200
 

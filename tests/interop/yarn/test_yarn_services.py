@@ -68,6 +68,7 @@ def test_what_a_process_is_given(services):
     def text(file):
         with open(os.path.join(logs, file), encoding="utf-8") as f:
             return f.read()
+    services.until_runs(container)
     assert text("nasty") == NASTY
     assert "&lt;v&gt; &amp; $w" in text("a.xml")
     assert text("plain.txt") == f"of {name}: sleeper-0\n"
@@ -81,7 +82,7 @@ def test_an_upgrade_replaces_processes_in_their_containers(services, name):
     assert answer.status in (200, 202), answer
     wait_for(lambda: services.service(name)["version"] == "2" and services.service(name)["state"] == "STABLE", "it is at version 2")
     assert services.until(name, 2) == before
-    assert all(words(services, id) == [["sleep", "200000"]] for id in before.values())
+    wait_for(lambda: all(words(services, id) == [["sleep", "200000"]] for id in before.values()), "all run the new command")
 
 
 def test_an_upgrade_is_cancelled(services, name):
@@ -172,7 +173,8 @@ def test_a_lifetime_ends_the_service(services):
 
 def test_the_master_answers_what_svcmgr_answers(services, name):
     """Found by the record of the service; it changes nothing."""
-    record = services.stack.registry("GET", f"/users/{services.user}/services/yarn-service/{name}").json["service"]
+    path = f"/users/{services.user}/services/yarn-service/{name}"
+    record = wait_for(lambda: services.stack.registry("GET", path).json.get("service"), "its record")
     url = next(e for e in record["external"] if e["api"] == "bobbin:application-master")["addresses"][0]["uri"]
     port = int(url.rpartition(":")[2])
     there = request(port, "GET", f"/app/v1/services/{name}?user.name={services.user}").json

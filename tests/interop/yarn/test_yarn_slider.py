@@ -325,7 +325,7 @@ def test_a_master_that_is_killed_is_found_again(app):
     assert app.ask("PUT", "model/desired/resources", app.wanted(worker=3)).status == 202
     app.settled()
     before = app.containers("worker")
-    app.ours.kill_container(first["containerId"])
+    app.ours.kill_container(first["containerId"], "svcmgr")
     away = wait_for(lambda: (a := app.ask("GET", "live/liveness")).status == 503 and a, "it is away")
     assert away.headers["Retry-After"] and app.id in away.json["message"], away
     assert app.ask("PUT", "model/desired/resources", app.wanted(worker=2)).status == 202

@@ -219,7 +219,7 @@ int main(int argc, char **argv)
         .connect_timeout_ms = 2000,
         .retry_interval_ms = 100,
         .retry_ceiling_ms = 1000,
-        .retry_times = 10,
+        .retry_times = 29,
         .follow_servers = argc > 2 ? argv[2] : NULL,
     };
     struct err_info why = {0};

@@ -298,13 +298,13 @@ static void a_slow_sender_at_the_rate_is_waited_for(void **state)
 {
     (void)state;
     struct http_limits limits = patient;
-    limits.body_window_ms = 200;
+    limits.body_window_ms = 1000;
     limits.body_min_rate = 1;
     struct app *app = start(&limits);
     struct raw *r = raw_open(&app->fx);
     int64_t begin_ms = run_now_ms();
     raw_send_str(r, HEAD("/ok") "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n");
-    while (run_now_ms() - begin_ms < 1000) {
+    while (run_now_ms() - begin_ms < 3000) {
         raw_send_str(r, "a\r\n0123456789\r\n");
         fixture_spin(&app->fx);
         usleep(1000);

@@ -364,14 +364,14 @@ static void a_reader_that_hangs_holds_nobody_up(void **state)
 {
     struct host *h = *state;
 
-    h->source_timeout_ms = 1000;
+    h->source_timeout_ms = 5000;
     mem_auto char *pid_file = launch_with_hanging_reader(h);
     launch(h, C2, 1, "exec sleep 1000");
     await(h, "exited:1");
     assert_non_null(strstr(h->story, "started:2"));
     assert_int_equal(h->exit.cause, CAUSE_LAUNCH);
     assert_non_null(
-        strstr(h->exit.text, "/etc/passwd took longer than yarn.service.local.source-timeout (1 s)"));
+        strstr(h->exit.text, "/etc/passwd took longer than yarn.service.local.source-timeout (5 s)"));
     await_end_of(await_pid(pid_file));
     done_with_reader(h);
 }
