@@ -10,7 +10,6 @@ was one; everything is gone when the `with` block ends, whatever happened inside
 import contextlib
 import fcntl
 import glob
-import glob
 import http.client
 import json
 import os

@@ -7,7 +7,6 @@ An overlay over / takes what is written and is gone at the end. systemd-nspawn s
 its own (loopback only), and none of this machine's services: only what a test starts.
 """
 import os
-import signal
 import subprocess
 import tempfile
 

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from harness import DOMAIN, Stack, container, dig, end_process, free_port, request, wait_for
+from harness import DOMAIN, Stack, container, dig, end_process, request, wait_for
 
 pytestmark = pytest.mark.sanitize
 

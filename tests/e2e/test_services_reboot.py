@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from harness import BIN, Stack, command_lines, containers, request, wait_for
+from harness import BIN, Stack, command_lines, containers, wait_for
 
 pytestmark = pytest.mark.sanitize
 

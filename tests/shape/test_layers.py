@@ -54,7 +54,6 @@ MAY_SEE = {
     "svcmgr/faces/launcher": ["lib/base", "lib/run", "lib/json", "lib/http", "svcmgr/spec", "svcmgr/engine", "svcmgr/faces"],
     "svcmgr/faces/slider": ["lib/base", "lib/run", "lib/json", "lib/http", "svcmgr/spec", "svcmgr/engine", "svcmgr/faces"],
     "svcmgr/faces": ["lib/base", "lib/exec", "lib/run", "lib/json", "lib/http", "svcmgr/spec", "svcmgr/engine"],
-    "svcmgr/faces/launcher": ["lib/base", "lib/run", "lib/json", "lib/http", "svcmgr/spec", "svcmgr/engine", "svcmgr/faces"],
     "svcmgr/state": ["lib/base", "lib/run", "lib/json", "lib/store", "lib/repeats", "svcmgr/shim"],
     "svcmgr/publish": ["lib/base", "lib/run", "lib/http", "lib/registry", "svcmgr", "svcmgr/spec", "svcmgr/engine"],
     "svcmgr": ["lib/base", "lib/run", "lib/json", "lib/http", "lib/store", "lib/repeats", "lib/registry", "svcmgr/spec", "svcmgr/engine",

@@ -13,7 +13,7 @@ import pytest
 
 import knox
 from gateway import Follow, curl
-from harness import BIN, PATIENCE, free_port
+from harness import BIN, free_port
 
 SCRIPT = """#!/bin/sh
 cd {directory} || exit

@@ -4,7 +4,6 @@ questions to both, and what the resource manager, the node managers and /proc sa
     with Theirs(cluster) as services: services.launch(sleepers("web", 3)); services.until("web"); services.kill_master("web")
 """
 import contextlib
-import json
 import os
 import signal
 

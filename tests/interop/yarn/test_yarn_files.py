@@ -12,7 +12,7 @@ import pytest
 
 from frameworks import Frameworks, role
 from harness import BIN, DOMAIN, request, wait_for
-from services import Ours, sleepers
+from services import SLOW, Ours, sleepers
 from yarn import Cluster
 
 pytestmark = pytest.mark.group("services")
@@ -106,11 +106,11 @@ def test_the_files_of_a_master_are_in_hdfs_while_its_application_lives(services)
     services.until_tidy(name)
     assert listed(services.cluster, directory(services)) == files
     assert services.ask("PUT", "/" + name, {"state": "STOPPED"}).status in (200, 202)
-    wait_for(lambda: services.service(name)["state"] == "STOPPED" and gone(services), "they have gone")
+    wait_for(lambda: services.service(name)["state"] == "STOPPED" and gone(services), "they have gone", SLOW)
     assert services.ask("PUT", "/" + name, {"state": "STARTED"}).status in (200, 202)
     services.until(name, 1)
     services.destroy(name)
-    wait_for(lambda: gone(services), "they have gone again")
+    wait_for(lambda: gone(services), "they have gone again", SLOW)
 
 
 def test_a_service_fails_by_the_refusal_of_hdfs(services):
@@ -136,7 +136,7 @@ def test_a_submission_waits_while_hdfs_is_away(services):
     name_node.start()
     services.until(name, 1)
     services.destroy(name)
-    wait_for(lambda: gone(services), "all files have gone")
+    wait_for(lambda: gone(services), "all files have gone", SLOW)
 
 
 def put(services, path, content, user="alice", mode="644"):
@@ -205,7 +205,7 @@ def test_sources_come_from_everywhere_and_are_expanded(services):
     services.flex(name, "sleeper", 1)
     wait_for(lambda: len(listed(services.cluster, directory(services))) == 3, "the files of a container go with it")
     services.destroy(name)
-    wait_for(lambda: gone(services), "all files have gone")
+    wait_for(lambda: gone(services), "all files have gone", SLOW)
 
 
 def test_a_task_of_a_framework_has_its_sources_from_hdfs(services):
@@ -236,7 +236,7 @@ def test_a_source_that_cannot_be_had_says_so(services):
     name = services.launch(with_source(f"absent-{next(COUNT)}", "/nothing/here"))
     wait_for(lambda: "src_file /nothing/here, as user alice: there is no such file" in services.explained(name), "it says why", SLOW)
     services.destroy(name)
-    wait_for(lambda: gone(services), "all files have gone")
+    wait_for(lambda: gone(services), "all files have gone", SLOW)
 
 
 def test_an_image_is_described_to_the_node_manager(services):
@@ -331,4 +331,4 @@ def test_services_are_destroyed_while_they_are_submitted(services):
     """Without an application nothing is taken back."""
     for _ in range(5):
         services.destroy(services.launch(sleepers(f"short-{next(COUNT)}", 1)))
-    wait_for(lambda: gone(services), "all files have gone")
+    wait_for(lambda: gone(services), "all files have gone", SLOW)
