@@ -12,11 +12,12 @@ from yarn import Cluster
 pytestmark = pytest.mark.group("services")
 
 FOLLOWS_S = 15 if "SURVIVAL_TIMES" in os.environ else 60  # until everything has followed; the soak has the machine for itself
-AM_EXPIRY_S = 8  # a master's files have to be on the node, and it has to register, within it, on a machine that others use, too
+AM_EXPIRY_S = 8  # a master's files have to be on the node, and it has to register, within it; one that is late has more attempts
 NM_EXPIRY_S = 25  # a node manager has to start again within it on such a machine; the resource manager looks each third of it
 ROLL_S = 3 * AM_EXPIRY_S + 1  # the least that the resource manager takes
 SETTINGS = {
     "yarn.am.liveness-monitor.expiry-interval-ms": AM_EXPIRY_S * 1000,
+    "yarn.resourcemanager.am.max-attempts": 10,
     "yarn.nm.liveness-monitor.expiry-interval-ms": NM_EXPIRY_S * 1000,
     "yarn.resourcemanager.am-rm-tokens.master-key-rolling-interval-secs": ROLL_S,
     "yarn.scheduler.minimum-allocation-mb": 32,
