@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from gateway import JSON, curl
+from gateway import JSON, curl, within
 from harness import PATIENCE, request, wait_for
 
 RECORD = b'{"type":"JSONServiceRecord","description":"d","external":[],"internal":[]}'
@@ -74,14 +74,6 @@ class Watcher:
         self.process.wait()
         self.thread.join(PATIENCE)
         self.process.stdout.close()
-
-
-def within(most, measure, tries):
-    """One of so many tries takes no longer than that. Where others have the processors some are late; a wait of Knox's or ours is in all."""
-    took = []
-    while not took or took[-1] > most:
-        assert len(took) < tries, f"{took} s, not {most}"
-        took.append(measure())
 
 
 def test_k14_a_watch_ends_with_progress(behind):

@@ -170,7 +170,7 @@ class Services(Started):
         assert all(self.processes(id) for id in ready)
         return True
 
-    def until_tidy(self, name, timeout=SLOW):
+    def until_tidy(self, name, timeout=15):
         return wait_for(lambda: self.is_tidy(name), f"{name} has the containers that all list", timeout)
 
 

@@ -11,7 +11,7 @@ from yarn import Cluster
 
 pytestmark = pytest.mark.group("services")
 
-FOLLOWS_S = 15 if "SURVIVAL_TIMES" in os.environ else 60  # until everything has followed; the soak has the machine for itself
+FOLLOWS_S = 15  # until everything has followed what happened
 AM_EXPIRY_S = 8  # a master's files have to be on the node, and it has to register, within it; one that is late has more attempts
 NM_EXPIRY_S = 25  # a node manager has to start again within it on such a machine; the resource manager looks each third of it
 ROLL_S = 3 * AM_EXPIRY_S + 1  # the least that the resource manager takes

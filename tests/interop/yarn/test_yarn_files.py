@@ -103,7 +103,7 @@ def test_the_files_of_a_master_are_in_hdfs_while_its_application_lives(services)
     services.stack.svcmgr.kill()
     services.stack.svcmgr.start()
     wait_for(lambda: services.master(name) not in (None, killed), "another attempt fetches them", SLOW)
-    services.until_tidy(name)
+    services.until_tidy(name, timeout=60)
     assert listed(services.cluster, directory(services)) == files
     assert services.ask("PUT", "/" + name, {"state": "STOPPED"}).status in (200, 202)
     wait_for(lambda: services.service(name)["state"] == "STOPPED" and gone(services), "they have gone", SLOW)
